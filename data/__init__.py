@@ -1,0 +1,1 @@
+"""Reads, checks and writes what the sampler and the page need."""

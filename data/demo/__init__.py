@@ -1,0 +1,1 @@
+"""The demonstration state: Missouri, with drawn block groups inside real county outlines."""

@@ -1,0 +1,1 @@
+"""The Marked Edge Walk: arrays in, ensembles of district plans out."""

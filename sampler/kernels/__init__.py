@@ -1,0 +1,1 @@
+"""Compiled kernels: numpy arrays and an explicit generator, nothing else."""
