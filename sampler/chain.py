@@ -1,0 +1,205 @@
+"""One chain of the walk, run in batches that can be watched and stopped between any two."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bottomup.sampler.factor import copy_scratch
+from bottomup.sampler.kernels import walk
+from bottomup.sampler.problem import Problem
+from bottomup.sampler.start import build_state, check_assignment
+from bottomup.sampler.target import Factor, Target
+from bottomup.sampler.types import FloatArray, IntArray, LongArray
+
+__all__ = ["Chain", "Outcomes", "Records", "Step", "assignment_dtype", "warm_up"]
+
+Step = Literal["mixed", "paper"]
+
+
+class Records(NamedTuple):
+    """Thinned plans of a chain with their statistics, oldest first; R of them.
+
+    A plan that a rejection repeats is recorded again: leaving repeats out would change the law.
+    """
+
+    step: LongArray
+    """int64 array, shape (R,): number of steps taken before the record."""
+    assignment: NDArray[np.unsignedinteger]
+    """uint8 or uint16 array, shape (R, n): district of each unit."""
+    cut_edges: IntArray
+    """int32 array, shape (R,)."""
+    score_testimony: FloatArray
+    """float64 array, shape (R,): share of testimonies preserved; nan without testimonies."""
+    score_cluster: FloatArray
+    """float64 array, shape (R,): share of cluster weight in best districts; nan without clusters."""
+    preserved: NDArray[np.uint8]
+    """uint8 array, shape (R, T): 1 where the testimony lies inside one district."""
+    cluster_best_share: NDArray[np.float32]
+    """float32 array, shape (R, C): share of the cluster's weight in its best district."""
+
+    @classmethod
+    def concatenate(cls, parts: list[Records]) -> Records:
+        """Join records of consecutive batches."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def take(self, rows: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Records:
+        """The records at ``rows``."""
+        return Records(*(column[rows] for column in self))
+
+
+class Outcomes(NamedTuple):
+    """How many steps of a chain ended in each way."""
+
+    accepted: int
+    """The plan changed."""
+    tree_only: int
+    """The tree or its marks changed, the plan did not."""
+    unchanged: int
+    """The state itself was proposed."""
+    rejected_population: int
+    rejected_marked: int
+    rejected_ratio: int
+
+
+def assignment_dtype(n_districts: int) -> type[np.unsignedinteger]:
+    """The smallest integer type that numbers the districts."""
+    return np.uint8 if n_districts <= 256 else np.uint16
+
+
+class Chain:
+    """A Marked Edge Walk with its own generator.
+
+    The same seed gives the same plans whatever the batches that the run is cut into. One chain is used by one
+    thread at a time; its kernels do not hold the GIL.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : Target
+    start : array_like of int, shape (n,)
+        Any valid plan, districts numbered from 0.
+    seed : int
+    step : {"mixed", "paper"}
+        One of the two moves with even chances, or the paper's step that combines both.
+    omit : {"tree-count", "cycle-length", "degree"}, optional
+        A factor to leave out of the acceptance ratio on purpose, for a control that must fail.
+
+    Raises
+    ------
+    StartError
+        When the start is not connected and balanced.
+    ValueError
+        When the target needs testimonies or clusters that the problem lacks.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        target: Target,
+        start: ArrayLike,
+        seed: int,
+        step: Step = "mixed",
+        omit: Factor | None = None,
+    ) -> None:
+        if step not in get_args(Step):
+            raise ValueError(f"step must be one of {', '.join(get_args(Step))}; got {step!r}")
+        self.problem = problem
+        self.target = target
+        self.step_kind: Step = step
+        plan = check_assignment(problem, start, target.n_districts, target.lower, target.upper)
+        self._omit = omit
+        self._law = target.law(problem, omit)
+        self._rng = np.random.Generator(np.random.PCG64(seed))
+        self._factor = copy_scratch(problem.factor)
+        self._state = build_state(self._rng, problem, self._factor, plan, target.n_districts)
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far, rejections included."""
+        return int(self._state.counter.sum())
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """How the steps ended."""
+        return Outcomes(*(int(count) for count in self._state.counter))
+
+    @property
+    def assignment(self) -> IntArray:
+        """int32 array, shape (n,): a copy of the current plan."""
+        return self._state.forest.district.copy()
+
+    def retarget(self, target: Target) -> None:
+        """Go on from the current state under another law with the same districts and bounds.
+
+        Raises
+        ------
+        ValueError
+            When the districts or bounds differ: the current plan need not be valid there.
+        """
+        same = (target.n_districts, target.lower, target.upper)
+        if same != (self.target.n_districts, self.target.lower, self.target.upper):
+            raise ValueError(
+                "retarget keeps the number of districts and the bounds; start a new chain to change them"
+            )
+        self._law = target.law(self.problem, self._omit)
+        self.target = target
+
+    def advance(self, n_steps: int, thin: int) -> Records:
+        """Take steps and return a record for every step whose number is divisible by ``thin``.
+
+        Parameters
+        ----------
+        n_steps : int
+        thin : int
+            At least 1.
+        """
+        if thin < 1 or n_steps < 0:
+            raise ValueError(f"thin must be at least 1 and n_steps not negative; got {thin} and {n_steps}")
+        problem, before = self.problem, self.steps
+        n_records = (before + n_steps) // thin - before // thin
+        n_testimonies, n_clusters = problem.n_testimonies, problem.n_clusters
+        buffers = (
+            np.empty(n_records, dtype=np.int64),
+            np.empty((n_records, problem.n_units), dtype=assignment_dtype(self.target.n_districts)),
+            np.empty(n_records, dtype=np.int32),
+            np.empty(n_records, dtype=np.int64),
+            np.empty(n_records, dtype=np.int64),
+            np.empty((n_records, n_testimonies), dtype=np.uint8),
+            np.empty((n_records, n_clusters), dtype=np.int64),
+        )
+        walk.run(
+            self._rng,
+            problem.graph,
+            problem.testimony,
+            self._factor,
+            self._law,
+            self._state,
+            self.step_kind == "paper",
+            n_steps,
+            thin,
+            buffers,
+        )
+        step, assignment, cut_edges, preserved_total, cluster_total, preserved, best = buffers
+        weight = problem.testimony.cluster_weight
+        nothing = np.full(n_records, np.nan)
+        return Records(
+            step=step,
+            assignment=assignment,
+            cut_edges=cut_edges,
+            score_testimony=preserved_total / n_testimonies if n_testimonies else nothing,
+            score_cluster=cluster_total / weight.sum() if weight.sum() else nothing,
+            preserved=preserved,
+            cluster_best_share=(best / np.maximum(weight, 1)).astype(np.float32),
+        )
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache, on a tiny problem."""
+    edges = [(0, 1), (2, 3), (0, 2), (1, 3)]
+    problem = Problem.from_arrays([1, 1, 1, 1], edges, [0, 2], [0, 1], [0], 1)
+    target = Target(n_districts=2, lower=1, upper=3, epsilon=1.0)
+    for step in get_args(Step):
+        Chain(problem, target, [0, 0, 1, 1], seed=0, step=step).advance(10, 5)

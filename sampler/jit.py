@@ -1,0 +1,51 @@
+"""The one decorator of every compiled kernel, and the folder that its machine code is cached in.
+
+numba looks only at a kernel's own file when it decides whether a cached kernel is still good, so an edit to
+a kernel that it calls goes unnoticed. The cache folder is therefore named by a hash of all sources of this
+package: any edit starts an empty one. It lies in the user's cache folder, never in ``site-packages``.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import platformdirs
+
+__all__ = ["kernel"]
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> str | None:
+    """First folder that can be written to, or None: numba raises at import when it has nowhere to write."""
+    for base in (platformdirs.user_cache_path("bottomup"), Path(tempfile.gettempdir()) / "bottomup"):
+        folder = base / f"kernels-{_fingerprint()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return str(folder)
+        except OSError:
+            continue
+    return None
+
+
+_HAS_CACHE = True
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    _folder = _cache_folder()
+    _HAS_CACHE = _folder is not None
+    if _folder is not None:
+        numba.config.CACHE_DIR = _folder
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` without the GIL and with a cache; never parallel, never fast-math."""
+    return numba.njit(nogil=True, cache=_HAS_CACHE)(function)

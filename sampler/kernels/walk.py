@@ -1,0 +1,352 @@
+"""The Marked Edge Walk: its two moves, the paper's combined step, and the acceptance of each.
+
+A state is a spanning tree of the dual graph with k - 1 marked edges; taking the marked edges out leaves the
+districts. A plan with districts of tau_1 ... tau_k spanning trees, whose multigraph has tau_0, is made by
+N = tau_0 tau_1 ... tau_k states, so a chain on states with the law pi/N draws plans with the law pi.
+
+Every proposal that breaks the population bounds or draws a marked edge a second time is a rejection: the
+state is repeated and the step counts. Drawing again instead would change the law.
+
+**Cycle basis step.** An edge e+ outside the tree is drawn uniformly, then an unmarked edge e- of its cycle, e+
+itself included. The way back draws e- and then e+ on the same cycle with the same marked edges, so the
+proposal is symmetric and the ratio is that of pi/N; it is 1 when the cycle lies inside one district.
+
+**Marked edge step.** A marked edge m, one of its ends u and a tree edge at u are drawn uniformly. The tree
+stays, so u's degree does too and the way back has the same chance: the proposal is symmetric.
+
+**The paper's step** does both, the second on the tree that the first has made. Forward, the chance is
+1/|C - M| for e- and 1/deg_T'(u) for the new mark; back it is 1/|C - M'| and 1/deg_T(u). Hence the factor
+|C - M| / |C - M'| * deg_T'(u) / deg_T(u). A new mark equal to e+ could not be undone (e+ would have to leave
+the tree while marked), so it is a rejection.
+"""
+
+import numpy as np
+
+from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.determinant import update_tree_counts
+from bottomup.sampler.kernels.forest import (
+    MARKED,
+    OUTSIDE,
+    cut,
+    find_cycle,
+    link,
+    reroot,
+    root_of,
+    swap_kinds,
+    tree_degree,
+)
+from bottomup.sampler.kernels.tallies import (
+    CLUSTER_WEIGHT,
+    CUT_EDGES,
+    PRESERVED,
+    relabel_part,
+    restore_units,
+)
+
+__all__ = [
+    "ACCEPTED",
+    "REJECTED_MARKED",
+    "REJECTED_POPULATION",
+    "REJECTED_RATIO",
+    "TREE_ONLY",
+    "UNCHANGED",
+    "log_density",
+    "run",
+]
+
+ACCEPTED = 0
+"""The plan changed."""
+TREE_ONLY = 1
+"""The tree or the marks changed, the plan did not."""
+UNCHANGED = 2
+"""The proposal was the state itself."""
+REJECTED_POPULATION = 3
+REJECTED_MARKED = 4
+REJECTED_RATIO = 5
+
+
+@kernel
+def log_density(law, tallies):
+    """Log of the target law at the current plan, up to a constant; its states share it equally."""
+    excess = tallies.total[CUT_EDGES] - law.cut_edges
+    return (
+        -law.compactness * excess * excess
+        + law.per_testimony * tallies.total[PRESERVED]
+        + law.per_cluster_weight * tallies.total[CLUSTER_WEIGHT]
+    )
+
+
+@kernel
+def _within(law, population):
+    return law.lower <= population <= law.upper
+
+
+@kernel
+def _cycle_is_balanced(law, state, i, n_route):
+    """Whether taking the path's edge ``i`` out of the cycle leaves all districts within the bounds."""
+    forest, scratch = state.forest, state.scratch
+    if n_route == 1:
+        return True
+    population = state.tallies.population
+    child, segment = scratch.path_child[i], scratch.path_segment[i]
+    here = scratch.route[0, segment]
+    first = population[scratch.route[0, 0]]
+    last = population[scratch.route[0, n_route - 1]]
+    near = forest.subtree_population[child]
+    if scratch.path_near[i] == 0:
+        near = population[here] - near
+    far = population[here] - near
+    if segment == 0:
+        return _within(law, far) and _within(law, last + near)
+    if segment == n_route - 1:
+        return _within(law, near) and _within(law, first + far)
+    return _within(law, near) and _within(law, far) and _within(law, first + last)
+
+
+@kernel
+def _exchange_on_cycle(graph, testimony, state, entering, i, n_route):
+    """Put ``entering`` into the tree and take the path's edge ``i`` out; return that edge.
+
+    When the edge lies in the first (last) district of the route, the part that holds the entering edge's
+    tail (head) goes over to the last (first) district. When it lies between them, the first and last
+    districts become one and the district in between is divided.
+    """
+    forest, scratch = state.forest, state.scratch
+    child, segment = scratch.path_child[i], scratch.path_segment[i]
+    child_is_near = scratch.path_near[i] == 1
+    leaving = forest.parent_edge[child]
+    onto, root = graph.tail[entering], graph.head[entering]
+    if (segment == 0 and n_route > 1) or (n_route == 1 and child_is_near):
+        onto, root = root, onto
+    first, last = scratch.route[0, 0], scratch.route[0, n_route - 1]
+    exit_unit = scratch.route[2, segment]
+    cut(forest, child)
+    if 0 < segment < n_route - 1:
+        far_root = root_of(forest, exit_unit) if child_is_near else child
+        relabel_part(graph, testimony, state, far_root, last)
+    reroot(forest, root)
+    relabel_part(graph, testimony, state, root, first if segment > 0 else last)
+    link(forest, root, onto, entering)
+    swap_kinds(forest, entering, leaving)
+    return leaving
+
+
+@kernel
+def _draw_mark(rng, graph, forest):
+    """A marked edge, one of its ends and a tree edge at that end, each uniform."""
+    mark = forest.marked[rng.integers(0, forest.marked.shape[0])]
+    pivot = graph.tail[mark] if rng.integers(0, 2) == 0 else graph.head[mark]
+    place = rng.integers(0, tree_degree(graph, forest, pivot))
+    new = -1
+    for i in range(graph.indptr[pivot], graph.indptr[pivot + 1]):
+        if forest.kind[graph.edge[i]] != OUTSIDE:
+            if place == 0:
+                new = graph.edge[i]
+                break
+            place -= 1
+    return mark, pivot, new
+
+
+@kernel
+def _other_end(graph, edge, unit):
+    return graph.head[edge] if graph.tail[edge] == unit else graph.tail[edge]
+
+
+@kernel
+def _mark_is_balanced(graph, law, state, mark, pivot, new):
+    forest, population = state.forest, state.tallies.population
+    beyond = _other_end(graph, new, pivot)
+    here, there = forest.district[pivot], forest.district[_other_end(graph, mark, pivot)]
+    if forest.parent[beyond] == pivot:
+        stays = forest.subtree_population[beyond]
+    else:
+        stays = population[here] - forest.subtree_population[pivot]
+    return _within(law, stays) and _within(law, population[there] + population[here] - stays)
+
+
+@kernel
+def _move_mark(graph, testimony, state, mark, pivot, new):
+    """Mark ``new`` instead of ``mark``: the pivot's side of ``new`` goes over to the district beyond ``mark``."""
+    forest = state.forest
+    beyond, onto = _other_end(graph, new, pivot), _other_end(graph, mark, pivot)
+    cut(forest, beyond if forest.parent[beyond] == pivot else pivot)
+    reroot(forest, pivot)
+    relabel_part(graph, testimony, state, pivot, forest.district[onto])
+    link(forest, pivot, onto, mark)
+    swap_kinds(forest, mark, new)
+
+
+@kernel
+def _undo_exchange(graph, forest, entered, left):
+    """Put the edge ``left`` back into the trees and give ``entered`` its old kind; labels are not touched."""
+    tail, head = graph.tail[entered], graph.head[entered]
+    cut(forest, tail if forest.parent_edge[tail] == entered else head)
+    root = graph.tail[left]
+    reroot(forest, root)
+    link(forest, root, graph.head[left], left)
+    swap_kinds(forest, left, entered)
+
+
+@kernel
+def _begin(state):
+    state.scratch.n_moved[0] = 0
+    state.scratch.changed[:] = 0
+    state.scratch.log_trees[:] = state.tallies.log_trees
+
+
+@kernel
+def _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
+    """Metropolis test of the state proposed in place; puts the tree counts back when it fails."""
+    log_ratio = log_density(law, state.tallies) - log_before + log_proposal
+    if state.scratch.n_moved[0] > 0:
+        log_ratio -= law.tree_count * update_tree_counts(graph, factor, state)
+    if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
+        return True
+    state.tallies.log_trees[:] = state.scratch.log_trees
+    return False
+
+
+@kernel
+def _cycle_basis_step(rng, graph, testimony, factor, law, state):
+    forest = state.forest
+    entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
+    n_path, n_route = find_cycle(graph, forest, state.scratch, entering)
+    i = rng.integers(0, n_path + 1)
+    if i == n_path:
+        return UNCHANGED
+    if not _cycle_is_balanced(law, state, i, n_route):
+        return REJECTED_POPULATION
+    _begin(state)
+    log_before = log_density(law, state.tallies)
+    leaving = _exchange_on_cycle(graph, testimony, state, entering, i, n_route)
+    if n_route == 1:
+        return TREE_ONLY
+    if _is_accepted(rng, graph, factor, law, state, log_before, 0.0):
+        return ACCEPTED
+    _undo_exchange(graph, forest, entering, leaving)
+    restore_units(graph, testimony, state)
+    return REJECTED_RATIO
+
+
+@kernel
+def _marked_edge_step(rng, graph, testimony, factor, law, state):
+    forest = state.forest
+    mark, pivot, new = _draw_mark(rng, graph, forest)
+    if new == mark:
+        return UNCHANGED
+    if forest.kind[new] == MARKED:
+        return REJECTED_MARKED
+    if not _mark_is_balanced(graph, law, state, mark, pivot, new):
+        return REJECTED_POPULATION
+    _begin(state)
+    log_before = log_density(law, state.tallies)
+    _move_mark(graph, testimony, state, mark, pivot, new)
+    if _is_accepted(rng, graph, factor, law, state, log_before, 0.0):
+        return ACCEPTED
+    _undo_exchange(graph, forest, mark, new)
+    restore_units(graph, testimony, state)
+    return REJECTED_RATIO
+
+
+@kernel
+def _paper_step(rng, graph, testimony, factor, law, state):
+    forest, scratch, population = state.forest, state.scratch, state.tallies.population
+    _begin(state)
+    log_before = log_density(law, state.tallies)
+    entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
+    n_path, n_route = find_cycle(graph, forest, scratch, entering)
+    cycle = scratch.edge_stamp[entering]
+    i = rng.integers(0, n_path + 1)
+    # The degree at the pivot is needed on the old tree too, but the pivot is drawn after the exchange: only
+    # the two edges exchanged can change it.
+    leaving = entering
+    if i < n_path:
+        leaving = _exchange_on_cycle(graph, testimony, state, entering, i, n_route)
+    mark, pivot, new = _draw_mark(rng, graph, forest)
+    outcome = ACCEPTED
+    if new == entering or (new != mark and forest.kind[new] == MARKED):
+        outcome = REJECTED_MARKED
+    else:
+        new_degree = tree_degree(graph, forest, pivot)
+        old_degree = new_degree
+        if leaving != entering:
+            old_degree -= graph.tail[entering] == pivot or graph.head[entering] == pivot
+            old_degree += graph.tail[leaving] == pivot or graph.head[leaving] == pivot
+        unmarked = n_path + 1
+        new_unmarked = unmarked
+        if new != mark:
+            new_unmarked += scratch.edge_stamp[mark] == cycle
+            new_unmarked -= scratch.edge_stamp[new] == cycle
+            _move_mark(graph, testimony, state, mark, pivot, new)
+        for d in range(population.shape[0]):
+            if not _within(law, population[d]):
+                outcome = REJECTED_POPULATION
+        if outcome == ACCEPTED:
+            log_proposal = law.cycle_length * np.log(unmarked / new_unmarked)
+            log_proposal += law.degree * np.log(new_degree / old_degree)
+            if not _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
+                outcome = REJECTED_RATIO
+        if outcome != ACCEPTED and new != mark:
+            _undo_exchange(graph, forest, mark, new)
+    if outcome != ACCEPTED:
+        if leaving != entering:
+            _undo_exchange(graph, forest, entering, leaving)
+        restore_units(graph, testimony, state)
+        return outcome
+    if scratch.n_moved[0] > 0:
+        return ACCEPTED
+    return UNCHANGED if leaving == entering and new == mark else TREE_ONLY
+
+
+@kernel
+def run(rng, graph, testimony, factor, law, state, paper, n_steps, thin, records):
+    """Take ``n_steps`` steps and write a record at every step whose number is divisible by ``thin``.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Advanced by the draws of the steps alone, so the batches that a run is cut into leave no trace.
+    graph, testimony, factor, law
+        Constants; the scratch arrays of ``factor`` are overwritten.
+    state : State
+        Changed in place.
+    paper : bool
+        The paper's combined step, instead of one of the two moves with even chances.
+    n_steps, thin : int
+    records : tuple of arrays
+        ``step`` int64 (R,), ``assignment`` unsigned (R, n), ``cut_edges`` int32 (R,), ``preserved_total``
+        and ``cluster_total`` int64 (R,), ``preserved`` uint8 (R, T), ``best`` int64 (R, C); written from
+        row 0.
+
+    Returns
+    -------
+    int
+        Number of records written.
+    """
+    step, assignment, cut_edges, preserved_total, cluster_total, preserved, best = records
+    counter, tallies = state.counter, state.tallies
+    n_records = 0
+    n_before = 0
+    for i in range(counter.shape[0]):
+        n_before += counter[i]
+    for i in range(1, n_steps + 1):
+        if paper:
+            outcome = _paper_step(rng, graph, testimony, factor, law, state)
+        elif rng.integers(0, 2) == 0:
+            outcome = _cycle_basis_step(rng, graph, testimony, factor, law, state)
+        else:
+            outcome = _marked_edge_step(rng, graph, testimony, factor, law, state)
+        counter[outcome] += 1
+        if (n_before + i) % thin == 0:
+            step[n_records] = n_before + i
+            for u in range(assignment.shape[1]):
+                assignment[n_records, u] = state.forest.district[u]
+            cut_edges[n_records] = tallies.total[CUT_EDGES]
+            preserved_total[n_records] = tallies.total[PRESERVED]
+            cluster_total[n_records] = tallies.total[CLUSTER_WEIGHT]
+            for t in range(preserved.shape[1]):
+                preserved[n_records, t] = tallies.spread[t] == 1
+            for c in range(best.shape[1]):
+                best[n_records, c] = tallies.best[c]
+            n_records += 1
+    return n_records

@@ -1,0 +1,188 @@
+"""What a walk is about, as arrays only: dual graph, populations, testimonies and clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from bottomup.sampler.factor import build_factor
+from bottomup.sampler.types import Factor, Graph, IntArray, LongArray, Testimony
+
+if TYPE_CHECKING:
+    from bottomup.data import Geography, Testimonies
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Dual graph, populations, testimonies and clusters of one map.
+
+    Build it with :meth:`build` from checked data, or with :meth:`from_arrays`.
+
+    Attributes
+    ----------
+    graph : Graph
+    testimony : Testimony
+    edges : int32 array, shape (m, 2)
+    """
+
+    graph: Graph
+    testimony: Testimony
+    edges: IntArray
+
+    @classmethod
+    def build(cls, geography: Geography, testimonies: Testimonies | None = None) -> Problem:
+        """Take the arrays out of a geography and its testimonies."""
+        if testimonies is None:
+            return cls.from_arrays(geography.population, geography.edges)
+        clusters = testimonies.clusters
+        return cls.from_arrays(
+            geography.population,
+            geography.edges,
+            testimonies.indptr,
+            testimonies.units,
+            None if clusters is None else clusters.of_testimony,
+            0 if clusters is None else len(clusters.names),
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        population: ArrayLike,
+        edges: ArrayLike,
+        indptr: ArrayLike = (0,),
+        units: ArrayLike = (),
+        cluster_of: ArrayLike | None = None,
+        n_clusters: int = 0,
+    ) -> Problem:
+        """Build from arrays.
+
+        Parameters
+        ----------
+        population : array_like of int, shape (n,)
+            People in each unit.
+        edges : array_like of int, shape (m, 2)
+            Pairs of adjacent units, each once.
+        indptr, units : array_like of int, shapes (T + 1,) and (nnz,)
+            Units of testimony ``t`` are ``units[indptr[t]:indptr[t + 1]]``, each once.
+        cluster_of : array_like of int, shape (T,), optional
+            Cluster of each testimony, -1 for none.
+        n_clusters : int
+
+        Raises
+        ------
+        ValueError
+            When the dual graph has no cycle: the walk has no edge to exchange.
+        """
+        people = np.ascontiguousarray(population, dtype=np.int64)
+        pairs = np.sort(np.asarray(edges, dtype=np.int32).reshape(-1, 2), axis=1)
+        n = len(people)
+        if len(pairs) < n:
+            raise ValueError(
+                f"the dual graph of {n} units has {len(pairs)} edges and so no cycle; the Marked Edge Walk "
+                "exchanges edges on cycles. Join more neighbouring units."
+            )
+        start, members = np.asarray(indptr, dtype=np.int64), np.asarray(units, dtype=np.int64)
+        size = np.diff(start)
+        of_row = np.repeat(np.arange(len(size)), size)
+        by_unit = _rows(members, of_row, np.ones(len(members), dtype=np.int64), (n, len(size)))
+        cluster = np.full(len(size), -1) if cluster_of is None else np.asarray(cluster_of, dtype=np.int64)
+        has_cluster = cluster[of_row] >= 0
+        weights = _rows(
+            members[has_cluster],
+            cluster[of_row][has_cluster],
+            np.ones(int(has_cluster.sum()), dtype=np.int64),
+            (n, n_clusters),
+        )
+        return cls(
+            graph=_build_graph(people, pairs),
+            testimony=Testimony(
+                indptr=by_unit.indptr.astype(np.int64),
+                covering=by_unit.indices.astype(np.int32),
+                size=size.astype(np.int64),
+                cluster_indptr=weights.indptr.astype(np.int64),
+                cluster=weights.indices.astype(np.int32),
+                weight=weights.data.astype(np.int64),
+                cluster_weight=np.bincount(weights.indices, weights.data, n_clusters).astype(np.int64),
+            ),
+            edges=pairs,
+        )
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.graph.population)
+
+    @property
+    def n_testimonies(self) -> int:
+        """Number of testimonies, those without a unit on the map included."""
+        return len(self.testimony.size)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters; 0 when the testimonies have none."""
+        return len(self.testimony.cluster_weight)
+
+    @cached_property
+    def factor(self) -> Factor:
+        """Elimination order and factor pattern of the dual graph; its scratch arrays belong to nobody."""
+        return build_factor(self.n_units, self.edges)
+
+    @property
+    def delta_testimony(self) -> float:
+        """Sensitivity of the testimony score: the most it moves when one testimony is replaced, 1/T.
+
+        The score is the mean of T numbers that are 0 or 1, and replacing a testimony changes one of them.
+        The number of testimonies T is public and does not change.
+
+        Raises
+        ------
+        ValueError
+            Without testimonies.
+        """
+        if self.n_testimonies == 0:
+            raise ValueError(
+                "there are no testimonies, so no score has a sensitivity; load testimonies first"
+            )
+        return 1.0 / self.n_testimonies
+
+    @property
+    def delta_cluster(self) -> float | None:
+        """Sensitivity of the cluster score that looks at the data: max |t_i| / W. None without clusters.
+
+        Replacing a testimony of a units by one of b units takes at most a from the numerator and adds at most
+        b, while the total weight W goes to W - a + b; the score moves by max(a, b) / max(W, W') at most. The
+        figure here puts the largest testimony submitted in place of max(a, b) and the submitted weight in
+        place of the larger one. Both are read off the testimonies themselves, so a promise that uses it holds
+        for replacements no larger than that, and for clusters that do not move when one is replaced.
+        """
+        weight = int(self.testimony.cluster_weight.sum())
+        return float(self.testimony.size.max() / weight) if weight else None
+
+
+def _rows(rows: LongArray, columns: LongArray, data: LongArray, shape: tuple[int, int]) -> sparse.csr_array:
+    matrix = sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _build_graph(population: LongArray, edges: IntArray) -> Graph:
+    n, m = len(population), len(edges)
+    tail, head = np.ascontiguousarray(edges[:, 0]), np.ascontiguousarray(edges[:, 1])
+    ends, others = np.concatenate([tail, head]), np.concatenate([head, tail])
+    order = np.lexsort((others, ends))
+    edge = np.tile(np.arange(m, dtype=np.int32), 2)[order]
+    return Graph(
+        indptr=np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64),
+        neighbor=others[order].astype(np.int32),
+        edge=edge,
+        tail=tail,
+        head=head,
+        population=population,
+    )

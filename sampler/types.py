@@ -1,0 +1,188 @@
+"""Arrays that the kernels work on: constants of a problem, and the state that a walk changes.
+
+Letters in the shapes: ``n`` units, ``m`` edges of the dual graph, ``k`` districts, ``T`` testimonies,
+``C`` clusters. Every array is C-contiguous.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Factor", "Forest", "Graph", "Law", "Scratch", "State", "Tallies", "Testimony"]
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+class Graph(NamedTuple):
+    """The dual graph in compressed rows, and the units' populations. Never changed."""
+
+    indptr: LongArray
+    """int64 array, shape (n + 1,)."""
+    neighbor: IntArray
+    """int32 array, shape (2m,): neighbours of each unit."""
+    edge: IntArray
+    """int32 array, shape (2m,): the edge that leads to each neighbour."""
+    tail: IntArray
+    """int32 array, shape (m,): the smaller end of each edge."""
+    head: IntArray
+    """int32 array, shape (m,): the larger end of each edge."""
+    population: LongArray
+    """int64 array, shape (n,): people."""
+
+
+class Testimony(NamedTuple):
+    """Which testimonies and clusters cover each unit, in compressed rows by unit. Never changed."""
+
+    indptr: LongArray
+    """int64 array, shape (n + 1,)."""
+    covering: IntArray
+    """int32 array: testimonies that cover each unit."""
+    size: LongArray
+    """int64 array, shape (T,): units of each testimony."""
+    cluster_indptr: LongArray
+    """int64 array, shape (n + 1,)."""
+    cluster: IntArray
+    """int32 array: clusters that cover each unit."""
+    weight: LongArray
+    """int64 array, beside ``cluster``: how many testimonies of the cluster cover the unit."""
+    cluster_weight: LongArray
+    """int64 array, shape (C,): total weight of each cluster."""
+
+
+class Factor(NamedTuple):
+    """A fill-reducing elimination order and the pattern of the Cholesky factor in that order.
+
+    ``pivot``, ``value`` and ``work`` are scratch, overwritten by every factorisation; the rest is constant.
+    """
+
+    unit_at: IntArray
+    """int32 array, shape (n,): the unit eliminated at each position."""
+    position_of: IntArray
+    """int32 array, shape (n,): the inverse of ``unit_at``."""
+    column_start: LongArray
+    """int64 array, shape (n + 1,): where each column of the strict lower triangle begins."""
+    row: IntArray
+    """int32 array: row positions of the strict lower triangle, ascending inside each column."""
+    row_start: LongArray
+    """int64 array, shape (n + 1,): where each row's list of columns begins."""
+    row_column: IntArray
+    """int32 array: columns that hold an entry of the row, ascending."""
+    row_entry: LongArray
+    """int64 array, beside ``row_column``: index of that entry in ``row`` and ``value``."""
+    pivot: FloatArray
+    """float64 array, shape (n,)."""
+    value: FloatArray
+    """float64 array, beside ``row``."""
+    work: FloatArray
+    """float64 array, shape (n,): all zero between calls."""
+
+
+class Law(NamedTuple):
+    """The target law as the kernels need it. The three last are 1 except in a control that must fail."""
+
+    lower: int
+    """Least population of a district."""
+    upper: int
+    """Largest population of a district."""
+    compactness: float
+    """Weight of the squared distance of the number of cut edges from ``cut_edges``."""
+    cut_edges: float
+    """Number of cut edges at which the Gaussian is centred."""
+    per_testimony: float
+    """Log-odds that one more preserved testimony is worth."""
+    per_cluster_weight: float
+    """Log-odds that one more unit of cluster weight in its best district is worth."""
+    tree_count: float
+    """Power of the number of states of a plan in the ratio."""
+    cycle_length: float
+    """Power of the ratio of unmarked cycle edges (the paper's step)."""
+    degree: float
+    """Power of the ratio of tree degrees (the paper's step)."""
+
+
+class Forest(NamedTuple):
+    """A spanning tree with k - 1 marked edges, as one rooted tree per district."""
+
+    parent: IntArray
+    """int32 array, shape (n,): parent inside the district's tree, -1 at its root."""
+    parent_edge: IntArray
+    """int32 array, shape (n,): the edge to the parent, -1 at a root."""
+    subtree_population: LongArray
+    """int64 array, shape (n,): people in the part of the district's tree below and at each unit."""
+    district: IntArray
+    """int32 array, shape (n,)."""
+    kind: NDArray[np.uint8]
+    """uint8 array, shape (m,): OUTSIDE the tree, in the TREE, or MARKED."""
+    slot: IntArray
+    """int32 array, shape (m,): place of an edge in ``outside`` or ``marked``; meaningless in the tree."""
+    outside: IntArray
+    """int32 array, shape (m - n + 1,): edges outside the tree, in no order."""
+    marked: IntArray
+    """int32 array, shape (k - 1,): marked edges, in no order."""
+
+
+class Tallies(NamedTuple):
+    """Sums over the current plan, kept up to date with every unit that changes district."""
+
+    population: LongArray
+    """int64 array, shape (k,): people in each district."""
+    between: LongArray
+    """int64 array, shape (k, k): cut edges between each two districts; symmetric, zero diagonal."""
+    testimony: IntArray
+    """int32 array, shape (T, k): units of each testimony in each district."""
+    spread: IntArray
+    """int32 array, shape (T,): districts that each testimony touches."""
+    cluster: LongArray
+    """int64 array, shape (C, k): weight of each cluster in each district."""
+    best: LongArray
+    """int64 array, shape (C,): the largest entry of each row of ``cluster``."""
+    total: LongArray
+    """int64 array, shape (3,): cut edges, preserved testimonies, sum of ``best``."""
+    log_trees: FloatArray
+    """float64 array, shape (k + 1,): log tree count of each district, then of the district multigraph."""
+
+
+class Scratch(NamedTuple):
+    """Buffers that belong to one chain; overwritten at every step."""
+
+    stamp: LongArray
+    """int64 array, shape (n,): which search last reached a unit."""
+    edge_stamp: LongArray
+    """int64 array, shape (m,): which cycle last held an edge."""
+    clock: LongArray
+    """int64 array, shape (1,): number of the latest search."""
+    path_child: IntArray
+    """int32 array, shape (n,): lower ends of the unmarked tree edges of the latest cycle."""
+    path_segment: IntArray
+    """int32 array, shape (n,): which district along the cycle each of them lies in, 0 first."""
+    path_near: NDArray[np.uint8]
+    """uint8 array, shape (n,): 1 when the part below the edge holds the end where the cycle enters."""
+    route: IntArray
+    """int32 array, shape (3, k): districts along the cycle, and the units where it enters and leaves each."""
+    stack: IntArray
+    """int32 array, shape (n,)."""
+    moved: IntArray
+    """int32 array, shape (3n,): units relabelled since the last acceptance or undo."""
+    moved_from: IntArray
+    """int32 array, shape (3n,): the districts that they had."""
+    n_moved: LongArray
+    """int64 array, shape (1,)."""
+    changed: NDArray[np.uint8]
+    """uint8 array, shape (k,): 1 for districts whose units have changed in this step."""
+    log_trees: FloatArray
+    """float64 array, shape (k + 1,): tree counts before this step."""
+    dense: FloatArray
+    """float64 array, shape (k, k)."""
+
+
+class State(NamedTuple):
+    """Everything that a walk changes."""
+
+    forest: Forest
+    tallies: Tallies
+    scratch: Scratch
+    counter: LongArray
+    """int64 array, shape (6,): steps by outcome, indexed by the constants of ``kernels.walk``."""
