@@ -2,5 +2,17 @@
 
 from bottomup.data.errors import DataError
 from bottomup.data.geography import Geography, read_geography
+from bottomup.data.plans import Plan, load_plan, read_plan
+from bottomup.data.testimonies import Clusters, Testimonies, read_testimonies
 
-__all__ = ["DataError", "Geography", "read_geography"]
+__all__ = [
+    "Clusters",
+    "DataError",
+    "Geography",
+    "Plan",
+    "Testimonies",
+    "load_plan",
+    "read_geography",
+    "read_plan",
+    "read_testimonies",
+]

@@ -108,7 +108,7 @@ def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.Geo
     if missing.any():
         raise DataError(
             "null_geometry",
-            f"{missing.sum():,} units have no shape",
+            f"{missing.sum():,} of {len(names):,} units have no shape",
             remedy="Remove these rows, or give them their polygons.",
             units=names[missing],
         )
@@ -117,7 +117,7 @@ def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.Geo
         kinds = sorted({shape.geom_type for shape in shapes[other]})
         raise DataError(
             "not_polygon",
-            f"{other.sum():,} units are not polygons but {', '.join(kinds)}",
+            f"{other.sum():,} of {len(names):,} units are not polygons but {', '.join(kinds)}",
             remedy="Units must be areas: give polygons or multipolygons.",
             units=names[other],
         )
@@ -132,7 +132,7 @@ def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.Geo
     if lost.any():
         raise DataError(
             "invalid_geometry",
-            f"{lost.sum():,} units have polygons that cannot be repaired",
+            f"{lost.sum():,} of {len(names):,} units have polygons that cannot be repaired",
             remedy="Draw these polygons again in a GIS program.",
             units=names[lost],
         )
