@@ -83,8 +83,8 @@ def check_feasible(geography: Geography, n_districts: int, lower: int, upper: in
         largest = int(geography.population.max())
         raise DataError(
             "unit_too_large",
-            f"{large.sum():,} of {geography.n_units:,} units hold more than the {upper:,} people that a district may have "
-            f"(the largest {largest:,})",
+            f"{large.sum():,} of {geography.n_units:,} units hold more than the {upper:,} people that a "
+            f"district may have (the largest {largest:,})",
             remedy=f"Pass a tolerance of at least {round_up(largest / ideal - 1)}, or divide these units.",
             units=[geography.ids[position] for position in np.flatnonzero(large)],
         )

@@ -71,9 +71,10 @@ def check_connected(ids: Sequence[str], population: NDArray[np.int64], edges: ND
         return
     people = np.bincount(pieces, weights=population)
     order = np.argsort(-sizes, kind="stable")
+    names = np.asarray(ids, dtype=object)
     described = []
     for piece in order[:N_PIECES_LISTED]:
-        members = [ids[position] for position in np.flatnonzero(pieces == piece)[:4]]
+        members = names[pieces == piece][:4]
         n_units = int(sizes[piece])
         described.append(
             f"{n_units:,} unit{'s' if n_units > 1 else ''} with {int(people[piece]):,} people "
@@ -85,5 +86,5 @@ def check_connected(ids: Sequence[str], population: NDArray[np.int64], edges: ND
         f"the dual graph is in {len(sizes):,} pieces: {'; '.join(described)}"
         f"{f'; and {n_more:,} more pieces' if n_more else ''}. Outside the largest piece are",
         remedy="Add edges that join the pieces (bridges, ferries), or remove these units.",
-        units=[ids[position] for piece in order[1:] for position in np.flatnonzero(pieces == piece)],
+        units=[unit for piece in order[1:] for unit in names[pieces == piece]],
     )

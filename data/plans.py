@@ -248,13 +248,13 @@ def _check_whole(geography: Geography, plan: Plan) -> None:
             detached.extend(geography.ids[position] for position in outside)
             people = int(geography.population[outside].sum())
             described.append(
-                f"district {label} is in {len(of_district)} pieces, with {people:,} people apart from the largest"
+                f"district {label} is in {len(of_district)} pieces, {people:,} people apart from the largest"
             )
     if detached:
         raise DataError(
             "district_not_connected",
             f"plan {plan.name!r} is not connected: {list_some(described)}. Detached units",
-            remedy="Start from another plan, move these units to a neighbouring district, or add an edge to them.",
+            remedy="Start from another plan, move them to a neighbouring district, or add edges to them.",
             units=detached,
         )
 
