@@ -49,7 +49,7 @@ def read_population(values: pd.Series, ids: Sequence[str], column: str) -> NDArr
         (
             "population_fraction",
             "a population that is not a whole number",
-            np.isfinite(numbers) & (numbers % 1 != 0),
+            np.isfinite(numbers) & (np.floor(numbers) != numbers),
         ),
     )
     for code, what, wrong in problems:

@@ -111,8 +111,8 @@ def _district_properties(
         if name in _DISTRICT_PROPERTIES or array.shape != (plan.n_districts,):
             raise DataError(
                 "bad_statistics",
-                f"statistics must be arrays of {plan.n_districts} numbers, one for each district, and not named "
-                f" {', '.join(_DISTRICT_PROPERTIES)}; got {name!r} with shape {array.shape}.",
+                f"statistics must be arrays of {plan.n_districts} numbers, one for each district, under "
+                f"names other than {', '.join(_DISTRICT_PROPERTIES)}; got {name!r} with shape {array.shape}.",
             )
         columns[name] = [_number(value) for value in array.tolist()]
     n_units = np.bincount(plan.assignment, minlength=plan.n_districts)

@@ -71,11 +71,11 @@ def polygonal(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
         Shapely geometries; missing ones stay missing.
     """
     flat = shapely.force_2d(shapes)
-    broken = ~shapely.is_valid(flat) & ~shapely.is_missing(flat)
-    flat[broken] = shapely.make_valid(flat[broken], method="structure", keep_collapsed=False)
-    mixed = ~np.isin(shapely.get_type_id(flat), _POLYGONS) & ~shapely.is_missing(flat)
-    for position in np.flatnonzero(mixed):
-        parts = shapely.get_parts(flat[position])
+    other = ~shapely.is_valid(flat) | ~np.isin(shapely.get_type_id(flat), _POLYGONS)
+    for position in np.flatnonzero(other & ~shapely.is_missing(flat)):
+        # Part by part, or parts that overlap would cancel out. The default method keeps both halves of a
+        # figure of eight, where the one by structure can lose one.
+        parts = shapely.get_parts(shapely.make_valid(shapely.get_parts(flat[position])))
         flat[position] = shapely.union_all(parts[np.isin(shapely.get_type_id(parts), _POLYGONS)])
     return flat
 
