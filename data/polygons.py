@@ -73,8 +73,7 @@ def polygonal(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
     flat = shapely.force_2d(shapes)
     other = ~shapely.is_valid(flat) | ~np.isin(shapely.get_type_id(flat), _POLYGONS)
     for position in np.flatnonzero(other & ~shapely.is_missing(flat)):
-        # Part by part, or parts that overlap would cancel out. The default method keeps both halves of a
-        # figure of eight, where the one by structure can lose one.
+        # Part by part, or parts that overlap would cancel out.
         parts = shapely.get_parts(shapely.make_valid(shapely.get_parts(flat[position])))
         flat[position] = shapely.union_all(parts[np.isin(shapely.get_type_id(parts), _POLYGONS)])
     return flat
