@@ -11,8 +11,8 @@ from bottomup.sampler.factor import copy_scratch
 from bottomup.sampler.kernels import walk
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import build_state, check_assignment
-from bottomup.sampler.target import Factor, Target
-from bottomup.sampler.types import FloatArray, IntArray, LongArray
+from bottomup.sampler.target import Target
+from bottomup.sampler.types import FloatArray, IntArray, Law, LongArray
 
 __all__ = ["Chain", "Outcomes", "Records", "Step", "assignment_dtype", "warm_up"]
 
@@ -84,8 +84,9 @@ class Chain:
     seed : int
     step : {"mixed", "paper"}
         One of the two moves with even chances, or the paper's step that combines both.
-    omit : {"tree-count", "cycle-length", "degree"}, optional
-        A factor to leave out of the acceptance ratio on purpose, for a control that must fail.
+    control : bool
+        Leave the number of states of a plan out of the acceptance ratio. The law is then wrong on purpose,
+        plans coming up in proportion to their number of states: a check of the sampler must notice.
 
     Raises
     ------
@@ -102,7 +103,7 @@ class Chain:
         start: ArrayLike,
         seed: int,
         step: Step = "mixed",
-        omit: Factor | None = None,
+        control: bool = False,
     ) -> None:
         if step not in get_args(Step):
             raise ValueError(f"step must be one of {', '.join(get_args(Step))}; got {step!r}")
@@ -110,8 +111,8 @@ class Chain:
         self.target = target
         self.step_kind: Step = step
         plan = check_assignment(problem, start, target.n_districts, target.lower, target.upper)
-        self._omit = omit
-        self._law = target.law(problem, omit)
+        self._control = control
+        self._law = self._make_law(target)
         self._rng = np.random.Generator(np.random.PCG64(seed))
         self._factor = copy_scratch(problem.factor)
         self._state = build_state(self._rng, problem, self._factor, plan, target.n_districts)
@@ -144,8 +145,12 @@ class Chain:
             raise ValueError(
                 "retarget keeps the number of districts and the bounds; start a new chain to change them"
             )
-        self._law = target.law(self.problem, self._omit)
+        self._law = self._make_law(target)
         self.target = target
+
+    def _make_law(self, target: Target) -> Law:
+        law = target.law(self.problem)
+        return law._replace(tree_count=0.0) if self._control else law
 
     def advance(self, n_steps: int, thin: int) -> Records:
         """Take steps and return a record for every step whose number is divisible by ``thin``.
@@ -170,14 +175,15 @@ class Chain:
             np.empty((n_records, n_testimonies), dtype=np.uint8),
             np.empty((n_records, n_clusters), dtype=np.int64),
         )
-        walk.run(
+        run = walk.run_paper if self.step_kind == "paper" else walk.run_mixed
+        run(
             self._rng,
             problem.graph,
             problem.testimony,
             self._factor,
             self._law,
             self._state,
-            self.step_kind == "paper",
+            before,
             n_steps,
             thin,
             buffers,
@@ -196,10 +202,9 @@ class Chain:
         )
 
 
-def warm_up() -> None:
-    """Compile the kernels, or load them from the cache, on a tiny problem."""
+def warm_up(step: Step = "mixed") -> None:
+    """Compile the kernels of a kind of step, or load them from the cache, on a tiny problem."""
     edges = [(0, 1), (2, 3), (0, 2), (1, 3)]
     problem = Problem.from_arrays([1, 1, 1, 1], edges, [0, 2], [0, 1], [0], 1)
     target = Target(n_districts=2, lower=1, upper=3, epsilon=1.0)
-    for step in get_args(Step):
-        Chain(problem, target, [0, 0, 1, 1], seed=0, step=step).advance(10, 5)
+    Chain(problem, target, [0, 0, 1, 1], seed=0, step=step).advance(10, 5)

@@ -43,7 +43,7 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
     _folder = _cache_folder()
     _HAS_CACHE = _folder is not None
     if _folder is not None:
-        numba.config.CACHE_DIR = _folder
+        setattr(numba.config, "CACHE_DIR", _folder)  # noqa: B010 (numba makes its settings at import)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

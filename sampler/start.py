@@ -108,8 +108,8 @@ def make_start(
         if plan is not None:
             return plan
     raise StartError(
-        f"no plan with {n_districts} districts of {lower} to {upper} people was found in {max_attempts} attempts; "
-        "raise the tolerance or give a plan to start from"
+        f"no plan with {n_districts} districts of {lower} to {upper} people was found in {max_attempts} "
+        "attempts; raise the tolerance or give a plan to start from"
     )
 
 

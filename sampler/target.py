@@ -9,11 +9,9 @@ from typing import Literal, get_args
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.types import Law
 
-__all__ = ["Factor", "Score", "Target"]
+__all__ = ["Score", "Target"]
 
 Score = Literal["testimony", "cluster"]
-Factor = Literal["tree-count", "cycle-length", "degree"]
-"""Factors of the acceptance ratio that a control may leave out on purpose."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,8 @@ class Target:
         if not (self.epsilon >= 0 and math.isfinite(self.epsilon)):
             raise ValueError(f"epsilon must be finite and not negative; got {self.epsilon}")
 
-    def law(self, problem: Problem, omit: Factor | None = None) -> Law:
-        """The law in the kernels' units; ``omit`` breaks the acceptance ratio for a control that must fail.
+    def law(self, problem: Problem) -> Law:
+        """The law in the kernels' units.
 
         With the testimony score one more preserved testimony is worth epsilon / (2 Delta T) = epsilon / 2 in
         log-odds, with the cluster score one more unit of weight is worth epsilon / (2 Delta W).
@@ -99,7 +97,6 @@ class Target:
             cut_edges=float(self.cut_edges),
             per_testimony=float(per_testimony),
             per_cluster_weight=float(per_cluster_weight),
-            tree_count=0.0 if omit == "tree-count" else 1.0,
-            cycle_length=0.0 if omit == "cycle-length" else 1.0,
-            degree=0.0 if omit == "degree" else 1.0,
+            tree_count=1.0,
+            proposal=1.0,
         )

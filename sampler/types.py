@@ -81,7 +81,7 @@ class Factor(NamedTuple):
 
 
 class Law(NamedTuple):
-    """The target law as the kernels need it. The three last are 1 except in a control that must fail."""
+    """The target law as the kernels need it. The last two are 1 except in controls that must fail."""
 
     lower: int
     """Least population of a district."""
@@ -97,10 +97,8 @@ class Law(NamedTuple):
     """Log-odds that one more unit of cluster weight in its best district is worth."""
     tree_count: float
     """Power of the number of states of a plan in the ratio."""
-    cycle_length: float
-    """Power of the ratio of unmarked cycle edges (the paper's step)."""
-    degree: float
-    """Power of the ratio of tree degrees (the paper's step)."""
+    proposal: float
+    """Power of the ratio of the chances of proposing the way back and the way there (the paper's step)."""
 
 
 class Forest(NamedTuple):

@@ -33,7 +33,7 @@ def root_of(forest, unit):
 
 @kernel
 def cut(forest, child):
-    """Take the part below the edge from ``child`` to its parent out of its tree; ``child`` becomes its root."""
+    """Take the part below the edge from ``child`` to its parent out of its tree; ``child`` is its root."""
     lost = forest.subtree_population[child]
     unit = forest.parent[child]
     while unit >= 0:
@@ -122,7 +122,7 @@ def _tree_path(forest, scratch, enter, leave, segment, n_path):
 
 @kernel
 def _find_route(graph, forest, scratch, start, end):
-    """Marked edges between the districts of two units: fills ``route``, returns the number of districts on it.
+    """Fill ``route`` with the way between the districts of two units; return the number of districts on it.
 
     ``route[0]`` holds the districts in order, ``route[1]`` and ``route[2]`` the units where the cycle enters
     and leaves each of them. The search goes from the end back to the start, along the tree of districts.
@@ -184,7 +184,7 @@ def find_cycle(graph, forest, scratch, edge):
     Returns
     -------
     n_path, n_route : int
-        Number of unmarked tree edges on the cycle, and of districts; the cycle has ``n_route - 1`` marked edges.
+        Number of unmarked tree edges on the cycle, and of districts; it has ``n_route - 1`` marked edges.
     """
     start, end = graph.tail[edge], graph.head[edge]
     scratch.clock[0] += 1

@@ -3,7 +3,7 @@
 from bottomup.sampler.jit import kernel
 from bottomup.sampler.kernels.forest import TREE
 
-__all__ = ["CUT_EDGES", "CLUSTER_WEIGHT", "PRESERVED", "relabel_part", "relabel_unit", "restore_units"]
+__all__ = ["CLUSTER_WEIGHT", "CUT_EDGES", "PRESERVED", "relabel_part", "relabel_unit", "restore_units"]
 
 CUT_EDGES, PRESERVED, CLUSTER_WEIGHT = 0, 1, 2
 

@@ -7,8 +7,8 @@ N = tau_0 tau_1 ... tau_k states, so a chain on states with the law pi/N draws p
 Every proposal that breaks the population bounds or draws a marked edge a second time is a rejection: the
 state is repeated and the step counts. Drawing again instead would change the law.
 
-**Cycle basis step.** An edge e+ outside the tree is drawn uniformly, then an unmarked edge e- of its cycle, e+
-itself included. The way back draws e- and then e+ on the same cycle with the same marked edges, so the
+**Cycle basis step.** An edge e+ outside the tree is drawn uniformly, then an unmarked edge e- of its cycle,
+e+ itself included. The way back draws e- and then e+ on the same cycle with the same marked edges, so the
 proposal is symmetric and the ratio is that of pi/N; it is 1 when the cycle lies inside one district.
 
 **Marked edge step.** A marked edge m, one of its ends u and a tree edge at u are drawn uniformly. The tree
@@ -51,7 +51,8 @@ __all__ = [
     "TREE_ONLY",
     "UNCHANGED",
     "log_density",
-    "run",
+    "run_mixed",
+    "run_paper",
 ]
 
 ACCEPTED = 0
@@ -166,7 +167,7 @@ def _mark_is_balanced(graph, law, state, mark, pivot, new):
 
 @kernel
 def _move_mark(graph, testimony, state, mark, pivot, new):
-    """Mark ``new`` instead of ``mark``: the pivot's side of ``new`` goes over to the district beyond ``mark``."""
+    """Mark ``new`` instead of ``mark``: the pivot's side of ``new`` joins the district beyond ``mark``."""
     forest = state.forest
     beyond, onto = _other_end(graph, new, pivot), _other_end(graph, mark, pivot)
     cut(forest, beyond if forest.parent[beyond] == pivot else pivot)
@@ -189,9 +190,13 @@ def _undo_exchange(graph, forest, entered, left):
 
 @kernel
 def _begin(state):
-    state.scratch.n_moved[0] = 0
-    state.scratch.changed[:] = 0
-    state.scratch.log_trees[:] = state.tallies.log_trees
+    scratch, log_trees = state.scratch, state.tallies.log_trees
+    scratch.n_moved[0] = 0
+    # Loops, here and below: assigning to a slice costs seconds of compilation.
+    for i in range(log_trees.shape[0]):
+        scratch.log_trees[i] = log_trees[i]
+    for d in range(scratch.changed.shape[0]):
+        scratch.changed[d] = 0
 
 
 @kernel
@@ -202,7 +207,9 @@ def _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
         log_ratio -= law.tree_count * update_tree_counts(graph, factor, state)
     if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
         return True
-    state.tallies.log_trees[:] = state.scratch.log_trees
+    log_trees = state.tallies.log_trees
+    for i in range(log_trees.shape[0]):
+        log_trees[i] = state.scratch.log_trees[i]
     return False
 
 
@@ -282,8 +289,7 @@ def _paper_step(rng, graph, testimony, factor, law, state):
             if not _within(law, population[d]):
                 outcome = REJECTED_POPULATION
         if outcome == ACCEPTED:
-            log_proposal = law.cycle_length * np.log(unmarked / new_unmarked)
-            log_proposal += law.degree * np.log(new_degree / old_degree)
+            log_proposal = law.proposal * np.log(unmarked * new_degree / (new_unmarked * old_degree))
             if not _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
                 outcome = REJECTED_RATIO
         if outcome != ACCEPTED and new != mark:
@@ -299,8 +305,24 @@ def _paper_step(rng, graph, testimony, factor, law, state):
 
 
 @kernel
-def run(rng, graph, testimony, factor, law, state, paper, n_steps, thin, records):
-    """Take ``n_steps`` steps and write a record at every step whose number is divisible by ``thin``.
+def _write_record(state, step, row, records):
+    steps, assignment, cut_edges, preserved_total, cluster_total, preserved, best = records
+    tallies = state.tallies
+    steps[row] = step
+    for u in range(assignment.shape[1]):
+        assignment[row, u] = state.forest.district[u]
+    cut_edges[row] = tallies.total[CUT_EDGES]
+    preserved_total[row] = tallies.total[PRESERVED]
+    cluster_total[row] = tallies.total[CLUSTER_WEIGHT]
+    for t in range(preserved.shape[1]):
+        preserved[row, t] = tallies.spread[t] == 1
+    for c in range(best.shape[1]):
+        best[row, c] = tallies.best[c]
+
+
+@kernel
+def run_mixed(rng, graph, testimony, factor, law, state, n_before, n_steps, thin, records):
+    """Take steps, each one of the two moves with even chances, and write records.
 
     Parameters
     ----------
@@ -310,43 +332,34 @@ def run(rng, graph, testimony, factor, law, state, paper, n_steps, thin, records
         Constants; the scratch arrays of ``factor`` are overwritten.
     state : State
         Changed in place.
-    paper : bool
-        The paper's combined step, instead of one of the two moves with even chances.
-    n_steps, thin : int
+    n_before, n_steps : int
+        Steps taken before, and to take now.
+    thin : int
+        A record is written at every step whose number is divisible by it.
     records : tuple of arrays
-        ``step`` int64 (R,), ``assignment`` unsigned (R, n), ``cut_edges`` int32 (R,), ``preserved_total``
-        and ``cluster_total`` int64 (R,), ``preserved`` uint8 (R, T), ``best`` int64 (R, C); written from
-        row 0.
-
-    Returns
-    -------
-    int
-        Number of records written.
+        ``step`` int64 (R,), ``assignment`` unsigned (R, n), ``cut_edges`` int32 (R,), preserved testimonies
+        and cluster weight in best districts int64 (R,), ``preserved`` uint8 (R, T), ``best`` int64 (R, C);
+        written from row 0.
     """
-    step, assignment, cut_edges, preserved_total, cluster_total, preserved, best = records
-    counter, tallies = state.counter, state.tallies
-    n_records = 0
-    n_before = 0
-    for i in range(counter.shape[0]):
-        n_before += counter[i]
-    for i in range(1, n_steps + 1):
-        if paper:
-            outcome = _paper_step(rng, graph, testimony, factor, law, state)
-        elif rng.integers(0, 2) == 0:
+    row = 0
+    for step in range(n_before + 1, n_before + n_steps + 1):
+        if rng.integers(0, 2) == 0:
             outcome = _cycle_basis_step(rng, graph, testimony, factor, law, state)
         else:
             outcome = _marked_edge_step(rng, graph, testimony, factor, law, state)
-        counter[outcome] += 1
-        if (n_before + i) % thin == 0:
-            step[n_records] = n_before + i
-            for u in range(assignment.shape[1]):
-                assignment[n_records, u] = state.forest.district[u]
-            cut_edges[n_records] = tallies.total[CUT_EDGES]
-            preserved_total[n_records] = tallies.total[PRESERVED]
-            cluster_total[n_records] = tallies.total[CLUSTER_WEIGHT]
-            for t in range(preserved.shape[1]):
-                preserved[n_records, t] = tallies.spread[t] == 1
-            for c in range(best.shape[1]):
-                best[n_records, c] = tallies.best[c]
-            n_records += 1
-    return n_records
+        state.counter[outcome] += 1
+        if step % thin == 0:
+            _write_record(state, step, row, records)
+            row += 1
+
+
+@kernel
+def run_paper(rng, graph, testimony, factor, law, state, n_before, n_steps, thin, records):
+    """The same with the paper's combined step; see :func:`run_mixed`."""
+    row = 0
+    for step in range(n_before + 1, n_before + n_steps + 1):
+        outcome = _paper_step(rng, graph, testimony, factor, law, state)
+        state.counter[outcome] += 1
+        if step % thin == 0:
+            _write_record(state, step, row, records)
+            row += 1

@@ -1,0 +1,131 @@
+"""Statistics of plans by their definitions: scores, totals by district, shares by ranked district.
+
+Nothing here is kept up to date step by step; the walk's running sums are tested against it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from bottomup.sampler.problem import Problem
+from bottomup.sampler.types import FloatArray, IntArray
+
+__all__ = ["PlanScores", "PlanStatistics", "district_totals", "evaluate_plan", "ranked_shares", "score_plans"]
+
+
+class PlanStatistics(NamedTuple):
+    """One plan's statistics."""
+
+    cut_edges: int
+    score_testimony: float
+    """Share of testimonies preserved; nan without testimonies."""
+    score_cluster: float
+    """Share of cluster weight in best districts; nan without clusters."""
+    preserved: NDArray[np.bool_]
+    """bool array, shape (T,): whether each testimony lies inside one district."""
+    n_districts_touched: IntArray
+    """int32 array, shape (T,): districts that each testimony is spread over."""
+    cluster_best_share: FloatArray
+    """float64 array, shape (C,): share of the cluster's weight in its best district."""
+
+
+class PlanScores(NamedTuple):
+    """Statistics of R plans."""
+
+    cut_edges: NDArray[np.int64]
+    """int64 array, shape (R,)."""
+    score_testimony: FloatArray
+    """float64 array, shape (R,); nan without testimonies."""
+    score_cluster: FloatArray
+    """float64 array, shape (R,); nan without clusters."""
+
+
+def evaluate_plan(problem: Problem, assignment: ArrayLike, n_districts: int) -> PlanStatistics:
+    """Statistics of any assignment of units to districts, valid or not.
+
+    A testimony without a unit on the map lies inside no district, so it is not preserved.
+
+    Parameters
+    ----------
+    problem : Problem
+    assignment : array_like of int, shape (n,)
+    n_districts : int
+    """
+    plan = np.asarray(assignment, dtype=np.int64)
+    testimony = problem.testimony
+    membership = np.zeros((problem.n_units, n_districts))
+    membership[np.arange(problem.n_units), plan] = 1
+    covering = sparse.csr_array(
+        (np.ones(len(testimony.covering)), testimony.covering, testimony.indptr),
+        shape=(problem.n_units, problem.n_testimonies),
+    )
+    weights = sparse.csr_array(
+        (testimony.weight.astype(float), testimony.cluster, testimony.cluster_indptr),
+        shape=(problem.n_units, problem.n_clusters),
+    )
+    touched = ((covering.T @ membership) > 0).sum(axis=1).astype(np.int32)
+    best = (weights.T @ membership).max(axis=1)
+    preserved = touched == 1
+    total = testimony.cluster_weight.sum()
+    return PlanStatistics(
+        cut_edges=int((plan[problem.edges[:, 0]] != plan[problem.edges[:, 1]]).sum()),
+        score_testimony=float(preserved.mean()) if problem.n_testimonies else float("nan"),
+        score_cluster=float(best.sum() / total) if total else float("nan"),
+        preserved=preserved,
+        n_districts_touched=touched,
+        cluster_best_share=best / np.maximum(testimony.cluster_weight, 1),
+    )
+
+
+def score_plans(problem: Problem, plans: NDArray[np.unsignedinteger], n_districts: int) -> PlanScores:
+    """Both scores and the cut edges of many plans, shape (R, n)."""
+    rows = [evaluate_plan(problem, plan, n_districts) for plan in plans]
+    return PlanScores(
+        cut_edges=np.array([row.cut_edges for row in rows], dtype=np.int64),
+        score_testimony=np.array([row.score_testimony for row in rows]),
+        score_cluster=np.array([row.score_cluster for row in rows]),
+    )
+
+
+def district_totals(assignments: NDArray[np.integer], n_districts: int, values: ArrayLike) -> FloatArray:
+    """Sums of a column over the districts of many plans.
+
+    Parameters
+    ----------
+    assignments : integer array, shape (R, n)
+    n_districts : int
+    values : array_like of numbers, shape (n,)
+
+    Returns
+    -------
+    float64 array, shape (R, k)
+    """
+    column = np.asarray(values, dtype=np.float64)
+    totals = [np.bincount(plan, column, n_districts) for plan in assignments]
+    return np.array(totals).reshape(len(assignments), n_districts)
+
+
+def ranked_shares(
+    assignments: NDArray[np.integer], n_districts: int, numerator: ArrayLike, denominator: ArrayLike
+) -> FloatArray:
+    """Shares by district, ascending in each plan, so that the first column is every plan's lowest district.
+
+    Parameters
+    ----------
+    assignments : integer array, shape (R, n)
+    n_districts : int
+    numerator, denominator : array_like of numbers, shape (n,)
+
+    Returns
+    -------
+    float64 array, shape (R, k)
+        nan where a district's denominator is 0.
+    """
+    above = district_totals(assignments, n_districts, numerator)
+    below = district_totals(assignments, n_districts, denominator)
+    shares = np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+    return np.sort(shares, axis=1)

@@ -1,0 +1,182 @@
+"""Comparison of the walk with the exact law on a grid small enough to list every plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bottomup.sampler.chain import Chain, Step
+from bottomup.sampler.enumeration import encode_plans, enumerate_plans, exact_law
+from bottomup.sampler.problem import Problem
+from bottomup.sampler.start import make_start
+from bottomup.sampler.statistics import score_plans
+from bottomup.sampler.target import Target
+from bottomup.sampler.types import FloatArray
+
+__all__ = ["Verification", "make_grid_problem", "verify"]
+
+N_BATCHES = 200
+N_REDRAWS = 4000
+FALSE_ALARMS = 1e-3
+"""Chance that a run of a correct sampler is failed."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What :func:`verify` found."""
+
+    n_plans: int
+    n_missed: int
+    """Plans that the walk never reached."""
+    missed_probability: float
+    """Their probability under the exact law."""
+    means: dict[str, tuple[float, float, float]]
+    """Exact mean, sampled mean and standard error of each statistic."""
+    effective_size: float
+    """Independent plans that would err as much."""
+    distance: float
+    """Total-variation distance of the sampled frequencies from the exact law."""
+    expected: float
+    """The mean distance of independent samples of the effective size."""
+    limit: float
+    """The distance that a correct sampler exceeds with chance ``FALSE_ALARMS``."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the distance is within the limit."""
+        return self.distance <= self.limit
+
+
+def make_grid_problem(rows: int, cols: int, n_testimonies: int = 12, n_clusters: int = 3) -> Problem:
+    """A grid of units of one person each, with the same drawn testimonies every time.
+
+    The testimonies are connected sets of 2 to 4 units; testimony ``i`` belongs to cluster ``i % n_clusters``.
+    """
+    cells = np.arange(rows * cols).reshape(rows, cols)
+    edges = np.concatenate(
+        [
+            np.column_stack([cells[:, :-1].ravel(), cells[:, 1:].ravel()]),
+            np.column_stack([cells[:-1].ravel(), cells[1:].ravel()]),
+        ]
+    )
+    rng = np.random.default_rng(20_20)
+    neighbors: list[list[int]] = [[] for _ in range(rows * cols)]
+    for u, v in edges:
+        neighbors[u].append(int(v))
+        neighbors[v].append(int(u))
+    members: list[list[int]] = []
+    for _ in range(n_testimonies):
+        units = [int(rng.integers(rows * cols))]
+        size = min(int(rng.integers(2, 5)), rows * cols)
+        while len(units) < size:
+            border = sorted({v for u in units for v in neighbors[u]} - set(units))
+            units.append(border[int(rng.integers(len(border)))])
+        members.append(sorted(units))
+    return Problem.from_arrays(
+        np.ones(rows * cols, dtype=np.int64),
+        edges,
+        np.concatenate([[0], np.cumsum([len(units) for units in members])]),
+        np.concatenate(members),
+        np.arange(n_testimonies) % n_clusters,
+        n_clusters,
+    )
+
+
+def verify(
+    problem: Problem,
+    target: Target,
+    n_steps: int,
+    seed: int = 1,
+    step: Step = "mixed",
+    control: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Verification:
+    """Enumerate every plan, run the walk and compare.
+
+    Every step is counted. The run is cut into batches; the deviations of the batches' frequencies from the
+    run's, added up with random normal weights, are redraws of the run's own error with all its
+    autocorrelation (a multiplier bootstrap of batch means). They give the distance to expect of a correct
+    sampler and the limit that it exceeds once in a thousand runs.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : Target
+    n_steps : int
+        At least ``N_BATCHES``.
+    seed : int
+    step : {"mixed", "paper"}
+    control : bool
+        Break the acceptance ratio on purpose, see :class:`Chain`; the comparison must fail.
+    progress : callable, optional
+        Called with the number of steps of each finished batch.
+
+    Raises
+    ------
+    EnumerationError
+        When the plans cannot be listed.
+    ValueError
+        When ``n_steps`` is too small.
+    """
+    if n_steps < N_BATCHES:
+        raise ValueError(f"n_steps must be at least {N_BATCHES}, one for each batch; got {n_steps}")
+    k = target.n_districts
+    plans = enumerate_plans(problem, k, target.lower, target.upper)
+    exact = exact_law(problem, target, plans)
+    codes = encode_plans(plans, k)
+    order = np.argsort(codes)
+    start = make_start(problem, k, target.lower, target.upper, seed)
+    chain = Chain(problem, target, start, seed, step=step, control=control)
+    size = n_steps // N_BATCHES
+    frequencies = np.empty((N_BATCHES, len(plans)))
+    for batch in range(N_BATCHES):
+        visited = encode_plans(chain.advance(size, 1).assignment, k)
+        place = order[np.searchsorted(codes, visited, sorter=order)]
+        frequencies[batch] = np.bincount(place, minlength=len(plans)) / size
+        if progress is not None:
+            progress(size)
+    return _compare(problem, k, plans, exact, frequencies, seed)
+
+
+def _compare(
+    problem: Problem,
+    n_districts: int,
+    plans: NDArray[np.uint8],
+    exact: FloatArray,
+    frequencies: FloatArray,
+    seed: int,
+) -> Verification:
+    n_batches = len(frequencies)
+    sampled = frequencies.mean(axis=0)
+    deviations = (frequencies - sampled) / np.sqrt(n_batches * (n_batches - 1))
+    rng = np.random.default_rng(seed)
+    redraws = rng.standard_normal((N_REDRAWS, n_batches)) @ deviations
+    distances = np.abs(redraws).sum(axis=1) / 2
+    scores = score_plans(problem, plans, n_districts)
+    columns = {"cut edges": scores.cut_edges.astype(float)}
+    if problem.n_testimonies:
+        columns["testimony score"] = scores.score_testimony
+    if problem.n_clusters:
+        columns["cluster score"] = scores.score_cluster
+    means = {
+        name: (
+            float(exact @ values),
+            float(sampled @ values),
+            float(np.std(frequencies @ values, ddof=1) / np.sqrt(n_batches)),
+        )
+        for name, values in columns.items()
+    }
+    variance = float((deviations**2).sum())
+    return Verification(
+        n_plans=len(plans),
+        n_missed=int((sampled == 0).sum()),
+        missed_probability=float(exact[sampled == 0].sum()),
+        means=means,
+        effective_size=float((exact * (1 - exact)).sum() / variance) if variance else 1.0,
+        distance=float(np.abs(sampled - exact).sum() / 2),
+        expected=float(distances.mean()),
+        limit=float(np.quantile(distances, 1 - FALSE_ALARMS)),
+    )
