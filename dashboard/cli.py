@@ -1,0 +1,232 @@
+"""The command ``bottomup``: verify the walk, sample without a page, or serve the page."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from bottomup.dashboard.options import add_input_options, load_inputs
+from bottomup.data.errors import DataError
+
+if TYPE_CHECKING:
+    from bottomup.sampler.statistics import PlanStatistics
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status.
+
+    Status 0 means done (for ``verify``: passed), 1 that a verification failed or an interrupt ended the run,
+    2 that the options or the files cannot be used; the reason is then on standard error.
+    """
+    parser = argparse.ArgumentParser(
+        prog="bottomup",
+        description="Ensembles of district plans that keep communities of interest together.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_verify(commands)
+    _add_sample(commands)
+    _add_serve(commands)
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (DataError, ValueError, OSError) as error:
+        print(f"bottomup {options.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def _add_target_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--score", choices=["testimony", "cluster"], default="testimony")
+    parser.add_argument(
+        "--epsilon", type=float, default=0.0, help="per released plan; 0 leaves testimony out (default)"
+    )
+    parser.add_argument(
+        "--step",
+        choices=["mixed", "paper"],
+        default="mixed",
+        help="one of the two moves with even chances (default), or the paper's step that combines both",
+    )
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def _add_verify(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "verify", help="compare the walk with the exact law on a grid whose plans can all be listed"
+    )
+    parser.add_argument("--rows", type=int, default=4)
+    parser.add_argument("--cols", type=int, default=4)
+    parser.add_argument("--districts", type=int, default=4)
+    parser.add_argument("--min-size", type=int, default=3, help="least units of a district")
+    parser.add_argument("--max-size", type=int, default=5, help="most units of a district")
+    parser.add_argument("--steps", type=int, default=2_000_000)
+    parser.add_argument("--compactness", type=float, default=0.02, help="weight of the cut edges")
+    parser.add_argument(
+        "--cut-edges", type=float, help="cut edges at the centre (default: one edge in two)"
+    )
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="break the acceptance ratio on purpose: shows that a wrong sampler fails",
+    )
+    _add_target_options(parser)
+    parser.set_defaults(run=_verify)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    # Imported by the command that needs it: numba takes a second.
+    from bottomup.sampler.target import Target
+    from bottomup.sampler.verification import make_grid_problem, verify
+
+    if options.rows < 2 or options.cols < 2:
+        raise ValueError(f"--rows and --cols must be at least 2; got {options.rows} and {options.cols}")
+    problem = make_grid_problem(options.rows, options.cols)
+    centre = len(problem.edges) / 2 if options.cut_edges is None else options.cut_edges
+    target = Target(
+        n_districts=options.districts,
+        lower=options.min_size,
+        upper=options.max_size,
+        compactness=options.compactness,
+        cut_edges=centre,
+        score=options.score,
+        epsilon=options.epsilon,
+    )
+    print(
+        f"Grid {options.rows} x {options.cols}, {options.districts} districts of {options.min_size} to "
+        f"{options.max_size} units, {options.score} score, epsilon {options.epsilon:g}, {options.step} step, "
+        f"{options.steps:,} steps, seed {options.seed}"
+    )
+    if options.control:
+        print("Control: the acceptance ratio is broken on purpose.")
+    with tqdm(total=options.steps, unit="step", unit_scale=True, leave=False) as bar:
+        result = verify(
+            problem, target, options.steps, options.seed, options.step, options.control, progress=bar.update
+        )
+    print(f"Plans: {result.n_plans:,} in all")
+    if result.n_missed:
+        print(f"       {result.n_missed:,} never visited, of probability {result.missed_probability:.2g} in all")
+    print(f"\n{'mean of':<18}{'exact':>10}{'sampled':>10}{'std. error':>12}")
+    for name, (exact, sampled, error) in result.means.items():
+        print(f"{name:<18}{exact:>10.4f}{sampled:>10.4f}{error:>12.4f}")
+    print(f"\nTotal-variation distance from the exact law   {result.distance:.4f}")
+    print(
+        f"  expected of as many steps with their autocorrelation, that is of\n"
+        f"  {result.effective_size:>10,.0f} independent plans               {result.expected:.4f}"
+    )
+    print(f"  exceeded by a correct walk once in 1,000 runs {result.limit:.4f}")
+    print("PASS" if result.passed else "FAIL")
+    return 0 if result.passed else 1
+
+
+def _add_sample(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("sample", help="run the walk without a page and write its plans to a folder")
+    add_input_options(parser)
+    _add_target_options(parser)
+    parser.add_argument("--tolerance", type=float, default=0.05, help="population deviation, 0.05 for 5 %%")
+    parser.add_argument("--districts", type=int, help="make a start with so many districts (without --plan)")
+    parser.add_argument("--compactness", type=float, default=0.005, help="weight of the cut edges")
+    parser.add_argument(
+        "--cut-edges", type=float, help="cut edges at the centre (default: those of the start)"
+    )
+    parser.add_argument("--steps", type=int, default=200_000)
+    parser.add_argument("--thin", type=int, default=200, help="steps between two recorded plans")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the run; made when missing")
+    parser.set_defaults(run=_sample)
+
+
+def _sample(options: argparse.Namespace) -> int:
+    from bottomup.data.plans import check_feasible, check_start, population_bounds
+    from bottomup.sampler.chain import Chain
+    from bottomup.sampler.naming import describe_run
+    from bottomup.sampler.problem import Problem
+    from bottomup.sampler.runs import RunFolder, record_chain
+    from bottomup.sampler.start import make_start
+    from bottomup.sampler.statistics import evaluate_plan
+    from bottomup.sampler.target import Target
+
+    if options.steps < 1 or not 1 <= options.thin <= options.steps:
+        raise ValueError(
+            f"--steps must be at least 1 and --thin between 1 and --steps; got {options.steps} and {options.thin}"
+        )
+    inputs = load_inputs(options, needs_plan=options.districts is None)
+    geography, testimonies = inputs.geography, inputs.testimonies
+    if testimonies is not None:
+        print(testimonies.summary())
+    problem = Problem.build(geography, testimonies)
+    if options.districts is None:
+        plan = inputs.enacted
+        assert plan is not None  # load_inputs insists on one
+        n_districts = plan.n_districts
+        lower, upper = population_bounds(geography.total_population, n_districts, options.tolerance)
+        check_start(geography, plan, lower, upper)
+        start, source = plan.assignment, plan.name
+    else:
+        n_districts = options.districts
+        lower, upper = population_bounds(geography.total_population, n_districts, options.tolerance)
+        check_feasible(geography, n_districts, lower, upper)
+        start, source = make_start(problem, n_districts, lower, upper, options.seed), "made from random trees"
+    at_start = evaluate_plan(problem, start, n_districts)
+    target = Target(
+        n_districts=n_districts,
+        lower=lower,
+        upper=upper,
+        compactness=options.compactness,
+        cut_edges=at_start.cut_edges if options.cut_edges is None else options.cut_edges,
+        score=options.score,
+        epsilon=options.epsilon,
+    )
+    description = describe_run(geography, testimonies, problem, target, start, options.seed, options.step)
+    description["start_plan"] = source
+    print(f"Run {description['name']}: {n_districts} districts of {lower:,} to {upper:,} people, start {source}")
+    print(f"  start: {_figures(at_start)}")
+    chain = Chain(problem, target, start, options.seed, options.step)
+    with (
+        RunFolder(options.out, geography, n_districts, description) as folder,
+        tqdm(total=options.steps, unit="step", unit_scale=True) as bar,
+    ):
+        record_chain(chain, folder, options.steps, options.thin, bar.update)
+    print(f"  end:   {_figures(evaluate_plan(problem, chain.assignment, n_districts))}")
+    for name, count in chain.outcomes._asdict().items():
+        print(f"  {name.replace('_', ' '):<22}{count / max(chain.steps, 1):>7.1%}")
+    if chain.steps < options.steps:
+        print(f"Interrupted after {chain.steps:,} steps; the plans so far are in {options.out}", file=sys.stderr)
+        return 1
+    print(f"Plans are in {options.out}")
+    return 0
+
+
+def _figures(statistics: "PlanStatistics") -> str:
+    parts = [f"{statistics.cut_edges:,} cut edges"]
+    if len(statistics.preserved):
+        parts.append(f"testimony score {statistics.score_testimony:.3f}")
+    if len(statistics.cluster_best_share):
+        parts.append(f"cluster score {statistics.score_cluster:.3f}")
+    return ", ".join(parts)
+
+
+def _add_serve(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("serve", help="open the page in the browser")
+    add_input_options(parser)
+    parser.add_argument("--port", type=int, default=5006)
+    parser.add_argument("--no-show", action="store_true", help="serve without opening a browser")
+    parser.set_defaults(run=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from panel.command import main as run_panel
+
+    command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
+    if not options.no_show:
+        command.append("--show")
+    command.append("--args")
+    for name in INPUT_OPTIONS:
+        value = getattr(options, name)
+        if value is True:
+            command.append(f"--{name}")
+        elif value not in (None, False):
+            command += [f"--{name}", value]
+    run_panel(command)
+    return 0

@@ -1,0 +1,144 @@
+"""The inputs that every command and the page share: their options, and how they are read."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import geopandas
+import pandas as pd
+
+from bottomup.data.errors import DataError
+from bottomup.data.geography import Geography, read_geography
+from bottomup.data.plans import Plan, load_plan
+from bottomup.data.testimonies import Testimonies, read_testimonies
+
+__all__ = ["Inputs", "add_input_options", "load_inputs", "parse_input_options"]
+
+DEMO_PLAN = "cd2025"
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a run starts from, read and checked.
+
+    Attributes
+    ----------
+    geography : Geography
+    enacted : Plan or None
+        The plan in force: the start of every chain and the red line of every chart.
+    plans : dict of str to Plan
+        Every plan that may stand as the enacted one, by name; holds ``enacted``.
+    testimonies : Testimonies or None
+    counties : geopandas.GeoDataFrame or None
+        Outlines for the map, EPSG:4326.
+    towns : pandas.DataFrame or None
+        ``name``, ``lon``, ``lat`` and ``population``, for labels on the map.
+    note : str
+        What is real and what is drawn; empty for the user's own files.
+    """
+
+    geography: Geography
+    enacted: Plan | None
+    plans: dict[str, Plan]
+    testimonies: Testimonies | None = None
+    counties: geopandas.GeoDataFrame | None = None
+    towns: pd.DataFrame | None = field(default=None)
+    note: str = ""
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the inputs to ``parser``."""
+    group = parser.add_argument_group("inputs", "Without --units the demonstration state is used.")
+    group.add_argument("--demo", action="store_true", help="use the demonstration state")
+    group.add_argument(
+        "--units", metavar="FILE", help="GIS file of units, or CSV of units (then with --edges)"
+    )
+    group.add_argument("--edges", metavar="FILE", help="CSV of pairs of units that share a boundary")
+    group.add_argument("--shapes", metavar="FILE", help="GIS file with the outlines of the units of a CSV")
+    group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
+    group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
+    group.add_argument(
+        "--plan", metavar="COLUMN|FILE", help="the enacted plan: a column, or a two-column CSV"
+    )
+    group.add_argument(
+        "--testimonies", metavar="FILE", help="CSV (testimony, unit[, cluster]) or GIS polygons"
+    )
+    group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
+
+
+def parse_input_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the input options of a page from ``arguments`` (default: the command line)."""
+    parser = argparse.ArgumentParser(prog="panel serve dashboard/app.py --args", description=__doc__)
+    add_input_options(parser)
+    return parser.parse_args(arguments)
+
+
+def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inputs:
+    """Read and check the inputs that ``options`` name.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With the attributes of `add_input_options`.
+    needs_plan : bool
+        Whether own files must come with an enacted plan; without one, ``enacted`` is None.
+
+    Raises
+    ------
+    DataError
+        When a file fails a check, or options contradict each other.
+    """
+    if options.units is None:
+        return _load_demo(options)
+    if options.demo:
+        raise DataError(
+            "options",
+            "--demo and --units were both given.",
+            remedy="Give --demo for the demonstration state, or --units for your own files.",
+        )
+    if options.plan is None and needs_plan:
+        raise DataError(
+            "options",
+            "--units was given without --plan.",
+            remedy="Name the enacted plan: a column of the units file, or a two-column CSV.",
+        )
+    geography = read_geography(
+        options.units,
+        edges=options.edges,
+        shapes=options.shapes,
+        id_column=options.id,
+        population_column=options.population,
+        name=options.name,
+    )
+    enacted = None if options.plan is None else load_plan(options.plan, geography)
+    testimonies = None if options.testimonies is None else read_testimonies(options.testimonies, geography)
+    plans = {} if enacted is None else {enacted.name: enacted}
+    return Inputs(geography, enacted, plans, testimonies, note=geography.note)
+
+
+def _load_demo(options: argparse.Namespace) -> Inputs:
+    unused = [
+        f"--{name}"
+        for name in ("edges", "shapes", "id", "population", "name")
+        if getattr(options, name) is not None
+    ]
+    if unused:
+        raise DataError(
+            "options",
+            f"{', '.join(unused)} given without --units.",
+            remedy="Name the file of units with --units, or leave these out for the demonstration state.",
+        )
+    # Imported here: reading one's own files needs nothing of the demonstration.
+    from bottomup.data.demo import load_demo
+
+    demo = load_demo()
+    plans = dict(demo.plans)
+    name = options.plan or DEMO_PLAN
+    if name not in plans:
+        enacted = load_plan(name, demo.geography)
+        plans[enacted.name] = enacted
+        name = enacted.name
+    testimonies = demo.testimonies
+    if options.testimonies is not None:
+        testimonies = read_testimonies(options.testimonies, demo.geography)
+    return Inputs(demo.geography, plans[name], plans, testimonies, demo.counties, demo.towns, demo.note)

@@ -1,0 +1,125 @@
+"""What the visitor has chosen, without any page: the models that the views show and change."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import param
+from numpy.typing import NDArray
+
+from bottomup.dashboard.worker import Aim, Design
+
+__all__ = ["BarPlan", "EPSILONS", "SHOWN", "Settings", "Shown", "promise", "promise_caption"]
+
+_PER_DECADE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+EPSILONS: tuple[float, ...] = (0.0, *(round(step / 10, 2) for step in _PER_DECADE), *_PER_DECADE, 10.0)
+"""Positions of the ε slider: off, then ten to the decade from 0.1 to 10, evenly spread on a log scale."""
+
+SHOWN = {"current": "Walk's current plan", "enacted": "Enacted plan", "chosen": "Chosen plan"}
+"""Kinds of plan that the map can show, and their names on the page."""
+
+
+class Settings(param.Parameterized):
+    """What the walks sample, and whether they run."""
+
+    epsilon = param.Number(
+        1.0, bounds=(0.0, 10.0), doc="Most that one testimony moves the log-odds of a plan."
+    )
+    score = param.Selector(default="testimony", objects=["testimony", "cluster"], doc="What counts as kept.")
+    enacted = param.Selector(default=None, objects=[], doc="Name of the plan that stands as the enacted one.")
+    tolerance = param.Number(
+        0.05, bounds=(0.001, 0.5), doc="Largest deviation of a district's population, 1 = 100 %."
+    )
+    compactness = param.Number(
+        0.001, bounds=(0.0, 1.0), doc="Weight of the squared distance from c₀ cut edges."
+    )
+    seed = param.Integer(1, bounds=(0, 2**31 - 1), doc="Where the random numbers of both walks begin.")
+    running = param.Boolean(False, doc="Whether the walks are to go on.")
+
+    def __init__(self, plans: list[str], enacted: str, **values: object) -> None:
+        if enacted not in plans:
+            raise ValueError(f"enacted must be one of {plans}; got {enacted!r}.")
+        super().__init__(**values)
+        self.param.enacted.objects = plans
+        self.enacted = enacted
+
+    @property
+    def aim(self) -> Aim:
+        """What the ensemble's walk favours."""
+        return Aim(self.epsilon, self.score)
+
+    @property
+    def design(self) -> Design:
+        """What is fixed before any testimony is read."""
+        return Design(self.enacted, self.tolerance, self.compactness, self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class BarPlan:
+    """A plan chosen from a bar of a histogram.
+
+    Attributes
+    ----------
+    assignment : int32 array, shape (n,)
+    step : int
+        At which the walk met it.
+    aim : Aim
+        What the walk favoured then.
+    history : tuple of (int, Aim)
+        From which step on the walk had favoured what.
+    score : {"testimony", "cluster"}
+        Of the histogram.
+    low, high : float
+        Ends of the bar.
+    place, of : int
+        It is number ``place`` (from 1) of the ``of`` plans of the bar.
+    """
+
+    assignment: NDArray[np.int32]
+    step: int
+    aim: Aim
+    history: tuple[tuple[int, Aim], ...]
+    score: str
+    low: float
+    high: float
+    place: int
+    of: int
+
+
+class Shown(param.Parameterized):
+    """Which plan the map shows."""
+
+    kind = param.Selector(default="current", objects=list(SHOWN), doc="A key of SHOWN.")
+    chosen = param.ClassSelector(class_=BarPlan, default=None, doc="The plan last taken from a bar.")
+
+    def choose(self, plan: BarPlan) -> None:
+        """Show a plan from a bar."""
+        self.param.update(chosen=plan, kind="chosen")
+
+    def forget(self) -> None:
+        """Let the chosen plan go, as when the walks start anew."""
+        kind = "current" if self.kind == "chosen" else self.kind
+        self.param.update(kind=kind, chosen=None)
+
+
+def odds_factor(epsilon: float) -> str:
+    """e^ε in figures that can be read aloud: two decimals below 2, one below 10, none above."""
+    factor = math.exp(epsilon)
+    if factor < 2:
+        return f"{factor:.2f}"
+    return f"{factor:.1f}" if factor < 10 else f"{factor:,.0f}"
+
+
+def promise(epsilon: float) -> str:
+    """What bounded influence means at this ε, in one sentence."""
+    if epsilon == 0:
+        return "Testimony is ignored: no testimony changes the odds of any plan."
+    return f"With or without any one testimony, the odds of any plan change at most ×{odds_factor(epsilon)}."
+
+
+def promise_caption(score: str, delta_cluster: float | None) -> str:
+    """On what the promise rests: stationarity, and for the cluster score a sensitivity that looks at the data."""
+    caption = "At stationarity: once the walk has forgotten its start."
+    if score == "cluster" and delta_cluster is not None:
+        caption += f" For this score the sensitivity Δ = {delta_cluster:.4f} is computed from the data."
+    return caption

@@ -1,0 +1,168 @@
+"""Which communities? How often each cluster and each testimony is kept whole."""
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+from numpy.typing import NDArray
+
+from bottomup.dashboard.plots import cluster_plot
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key
+
+__all__ = ["CommunitiesView", "mean_by_cluster"]
+
+
+def mean_by_cluster(
+    values: NDArray[np.floating], of_testimony: NDArray[np.int32], n_clusters: int
+) -> NDArray[np.float64]:
+    """Mean over the testimonies of each cluster, shape (C,); NaN for a cluster without any."""
+    inside = of_testimony >= 0
+    sums = np.bincount(of_testimony[inside], values[inside], n_clusters)
+    counts = np.bincount(of_testimony[inside], minlength=n_clusters)
+    return np.divide(sums, counts, out=np.full(n_clusters, np.nan), where=counts > 0)
+
+
+class CommunitiesView(pn.viewable.Viewer):
+    """Bars by cluster and a sortable table by testimony.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        testimonies = session.prepared.testimonies
+        self._clusters = testimonies.clusters
+        self._intro = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._table = pn.widgets.Tabulator(
+            self._frame(
+                np.full(testimonies.n_testimonies, np.nan), np.full(testimonies.n_testimonies, np.nan)
+            ),
+            show_index=False,
+            disabled=True,
+            selectable=False,
+            pagination="local",
+            page_size=12,
+            layout="fit_columns",
+            sizing_mode="stretch_width",
+            theme="simple",
+            text_align={"units": "right", "kept": "right", "baseline": "right", "change": "right"},
+            titles={
+                "testimony": "Testimony",
+                "cluster": "Cluster",
+                "units": "Units",
+                "kept": "Whole, %",
+                "baseline": "Baseline, %",
+                "change": "Change",
+                "enacted": "Enacted",
+            },
+            widths={"units": 74, "kept": 100, "baseline": 118, "change": 96, "enacted": 100},
+            stylesheets=[_TABLE],
+            margin=0,
+        )
+        self._table_pane = pn.Column(
+            self._table, sizing_mode="stretch_both", margin=0, styles={"overflow-y": "auto"}
+        )
+        views: list[pn.viewable.Viewable] = [self._intro]
+        if self._clusters is not None:
+            self._plot = cluster_plot(self._clusters.names)
+            self._cluster_pane = pn.Column(
+                pn.pane.HTML(
+                    key(("bar", "this ensemble"), ("circle", "baseline"), ("tick", "enacted plan")),
+                    **TEXT_STYLE,
+                ),
+                pn.Column(
+                    pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0),
+                    sizing_mode="stretch_both",
+                    margin=0,
+                    styles={"overflow-y": "auto", "overflow-x": "hidden"},
+                ),
+                sizing_mode="stretch_both",
+                margin=0,
+            )
+            self._by = pmui.RadioButtonGroup(
+                label="List by",
+                options={"By cluster": "cluster", "By testimony": "testimony"},
+                value="cluster",
+                color="primary",
+                theme_config=THEME,
+                size="small",
+                margin=(0, 0, 4, 0),
+            )
+            self._by.param.watch(lambda *_: self._switch(), "value")
+            views += [self._by, self._cluster_pane]
+        views.append(self._table_pane)
+        self._switch()
+        self._layout = pn.Column(*views, sizing_mode="stretch_both", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    @property
+    def shows_table(self) -> bool:
+        """Whether the long table is in sight: it is worth fewer updates than a chart."""
+        return self._clusters is None or self._by.value == "testimony"
+
+    def _switch(self) -> None:
+        if self._clusters is not None:
+            self._cluster_pane.visible = not self.shows_table
+        self._table_pane.visible = self.shows_table
+        self.refresh()
+
+    def _frame(self, kept: NDArray[np.float64], baseline: NDArray[np.float64]) -> pd.DataFrame:
+        testimonies = self._session.prepared.testimonies
+        enacted = self._session.enacted_numbers.preserved
+        columns = {"testimony": list(testimonies.ids)}
+        if self._clusters is not None:
+            columns["cluster"] = [
+                self._clusters.names[cluster] if cluster >= 0 else "none"
+                for cluster in self._clusters.of_testimony
+            ]
+        return pd.DataFrame(
+            {
+                **columns,
+                "units": testimonies.sizes,
+                "kept": np.round(100 * kept, 1),
+                "baseline": np.round(100 * baseline, 1),
+                "change": np.round(100 * (kept - baseline), 1),
+                "enacted": np.where(enacted, "whole", "split"),
+            }
+        )
+
+    def refresh(self) -> None:
+        """Draw the latest frequencies."""
+        progress = self._session.worker.progress
+        if progress.recording is None or progress.baseline is None:
+            return
+        n = self._session.prepared.testimonies.n_testimonies
+        ensemble, baseline = progress.recording.kept(n), progress.baseline.kept(n)
+        if not ensemble.n_used:
+            self._intro.object = "<p>Waiting for the first plans.</p>"
+            return
+        lost = int(np.sum(ensemble.share < baseline.share - 0.1))
+        gained = int(np.sum(ensemble.share > baseline.share + 0.1))
+        self._intro.object = (
+            f"<p><b>{gained:,}</b> of {n:,} testimonies are kept whole clearly more often than in the baseline, "
+            f"<b>{lost:,}</b> clearly less often (by more than 10 points). From {ensemble.n_used:,} plans.</p>"
+        )
+        if self._clusters is not None and not self.shows_table:
+            of_testimony, n_clusters = self._clusters.of_testimony, len(self._clusters.names)
+            enacted = self._session.enacted_numbers.preserved.astype(float)
+            self._plot.fill(
+                *(
+                    mean_by_cluster(values, of_testimony, n_clusters)
+                    for values in (ensemble.share, baseline.share, enacted)
+                )
+            )
+        else:
+            self._table.value = self._frame(ensemble.share, baseline.share)
+
+
+_TABLE = """
+.tabulator { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 15px; border: 0; }
+.tabulator .tabulator-header .tabulator-col .tabulator-col-content .tabulator-col-title { font-size: 15px; }
+.tabulator .tabulator-footer { font-size: 15px; }
+"""

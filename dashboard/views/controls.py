@@ -1,0 +1,183 @@
+"""The strip on the left: how much testimony may count, what counts as kept, and the walk's buttons."""
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.state import EPSILONS, promise, promise_caption
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME
+from bottomup.dashboard.wording import progress_line
+
+__all__ = ["ControlsView"]
+
+_SCORES = {"Whole testimonies": "testimony", "Clusters' best districts": "cluster"}
+_WORDS_OF_SCORE = {
+    "testimony": "A testimony counts when all its units lie in one district.",
+    "cluster": "A cluster counts by the share of its weight in its best district.",
+}
+
+
+class ControlsView(pn.viewable.Viewer):
+    """Widgets of a session's settings.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        settings = session.settings
+        self._epsilon = pmui.DiscreteSlider(
+            label="ε, the weight of one testimony",
+            options={_epsilon_label(value): value for value in EPSILONS},
+            value=settings.epsilon,
+            sizing_mode="stretch_width",
+            margin=(0, 14, 0, 10),
+            theme_config=THEME,
+        )
+        self._promise = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._score = pmui.RadioButtonGroup(
+            label="Score",
+            options=_SCORES,
+            value=settings.score,
+            disabled=not session.prepared.has_clusters,
+            sizing_mode="stretch_width",
+            margin=(2, 0, 4, 0),
+            color="primary",
+            theme_config=THEME,
+            size="small",
+        )
+        self._score_words = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._run = pmui.Button(label="Start", color="primary", icon="play_arrow", **_BUTTON)
+        self._pause = pmui.Button(label="Pause", color="primary", variant="outlined", icon="pause", **_BUTTON)
+        self._reset = pmui.Button(
+            label="Reset", color="primary", variant="outlined", icon="replay", **_BUTTON
+        )
+        self._progress = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._advanced = self._advanced_settings()
+        self._link()
+        self._describe()
+        self.refresh()
+        self._layout = pn.Column(
+            pn.pane.HTML("<h2>How much may testimony count?</h2>", **TEXT_STYLE),
+            self._epsilon,
+            pn.pane.HTML(
+                '<div class="ends"><span>each testimony sways little</span>'
+                "<span>each testimony can sway more</span></div>",
+                **TEXT_STYLE,
+                sizing_mode="stretch_width",
+            ),
+            self._promise,
+            pn.pane.HTML(
+                "<h2>What counts as kept together?</h2>",
+                stylesheets=TEXT_STYLE["stylesheets"],
+                margin=(6, 0, 0, 0),
+            ),
+            self._score,
+            self._score_words,
+            pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
+            self._progress,
+            self._advanced,
+            width=310,
+            sizing_mode="stretch_height",
+            margin=(0, 16, 0, 16),
+            styles={"overflow-y": "auto", "overflow-x": "hidden", "gap": "6px"},
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _advanced_settings(self) -> pmui.Accordion:
+        settings = self._session.settings
+        self._tolerance = pmui.FloatInput(
+            label="Population tolerance (%)",
+            value=100 * settings.tolerance,
+            start=0.1,
+            end=50,
+            step=0.5,
+            **_FIELD,
+        )
+        self._compactness = pmui.FloatInput.from_param(
+            settings.param.compactness, label="Compactness β", step=0.0005, format="0.0000", **_FIELD
+        )
+        self._seed = pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_FIELD)
+        fields: list[pn.viewable.Viewable] = [self._tolerance, self._compactness, self._seed]
+        if len(self._session.prepared.inputs.plans) > 1:
+            fields.insert(
+                0, pmui.Select.from_param(settings.param.enacted, label="Enacted plan (red line)", **_FIELD)
+            )
+        note = pn.pane.HTML(
+            '<p class="quiet">A change here starts both walks anew.</p>',
+            **TEXT_STYLE,
+            sizing_mode="stretch_width",
+        )
+        return pmui.Accordion(
+            ("Advanced", pn.Column(*fields, note, sizing_mode="stretch_width", margin=0)),
+            sizing_mode="stretch_width",
+            margin=(4, 0, 8, 0),
+            theme_config=THEME,
+            elevation=0,
+            disable_gutters=True,
+        )
+
+    def _link(self) -> None:
+        settings = self._session.settings
+        self._epsilon.param.watch(lambda event: settings.param.update(epsilon=event.new), "value_throttled")
+        self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
+        self._tolerance.param.watch(self._set_tolerance, "value")
+        settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "running"])
+        settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
+        self._run.on_click(lambda *_: settings.param.update(running=True) or self._try_again())
+        self._pause.on_click(lambda *_: settings.param.update(running=False))
+        self._reset.on_click(lambda *_: self._session.reset())
+
+    def _try_again(self) -> None:
+        """After an error the settings still say running; ask the worker directly."""
+        self._session.worker.run()
+
+    def _set_tolerance(self, event: param.parameterized.Event) -> None:
+        if event.new is not None:
+            self._session.settings.tolerance = round(event.new / 100, 6)
+
+    def _describe(self) -> None:
+        """Words and buttons that follow the settings."""
+        settings, prepared = self._session.settings, self._session.prepared
+        self._promise.object = (
+            f'<p style="margin-top: 4px"><b>{promise(settings.epsilon)}</b></p>'
+            f'<p class="quiet">{promise_caption(settings.score, prepared.problem.delta_cluster)}</p>'
+        )
+        reason = (
+            ""
+            if prepared.has_clusters
+            else " The testimonies have no clusters, so there is no cluster score."
+        )
+        self._score_words.object = f'<p class="quiet">{_WORDS_OF_SCORE[settings.score]}{reason}</p>'
+        self._run.disabled = settings.running
+        self._pause.disabled = not settings.running
+
+    def refresh(self) -> None:
+        """Show how far the worker is."""
+        progress = self._session.worker.progress
+        if progress.phase == "failed" and self._run.disabled:
+            self._run.disabled = False
+        lines = [f"<p>{progress_line(progress)}</p>"]
+        if progress.phase == "running":
+            lines.append(f'<p class="quiet">{progress.steps_per_second:,.0f} steps a second</p>')
+        if progress.recording is not None:
+            done = progress.baseline_done
+            state = "complete" if done >= 1 else f"{done:.0%} sampled"
+            lines.append(f'<p class="quiet">Baseline (ε = 0): {state}</p>')
+        words = "".join(lines)
+        if self._progress.object != words:
+            self._progress.object = words
+
+
+def _epsilon_label(value: float) -> str:
+    return "0 – off: testimony ignored" if value == 0 else f"{value:g}"
+
+
+_BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}
+_FIELD = {"sizing_mode": "stretch_width", "margin": (6, 4, 6, 4), "theme_config": THEME, "size": "small"}

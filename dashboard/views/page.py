@@ -1,0 +1,145 @@
+"""The whole page of one session, and the clock that keeps it up to date."""
+
+import html
+import logging
+
+import panel as pn
+import panel_material_ui as pmui
+
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.communities import CommunitiesView
+from bottomup.dashboard.views.controls import ControlsView
+from bottomup.dashboard.views.export import ExportView
+from bottomup.dashboard.views.histograms import HistogramsView
+from bottomup.dashboard.views.map import MapView
+from bottomup.dashboard.views.spread import SpreadView
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME
+
+__all__ = ["TICK_MILLISECONDS", "PageView", "failure"]
+
+logger = logging.getLogger(__name__)
+
+TICK_MILLISECONDS = 150
+_WORDS_EVERY = 3
+_CHARTS_EVERY = 7
+_TABLE_EVERY = 33
+
+
+class PageView(pn.viewable.Viewer):
+    """Controls, map and tabs of a session.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._ticks = 0
+        self._error = ""
+        self._controls = ControlsView(session)
+        self._map = MapView(session)
+        self._views = (
+            HistogramsView(session),
+            CommunitiesView(session),
+            SpreadView(session),
+            ExportView(session),
+        )
+        titles = ("How does it compare?", "Which communities?", "Who ends up where?", "Save a plan")
+        self._tabs = pmui.Tabs(
+            *zip(titles, self._views, strict=True),
+            sizing_mode="stretch_both",
+            margin=0,
+            theme_config=THEME,
+            sx=_TABS,
+        )
+        self._tabs.param.watch(lambda *_: self._views[self._tabs.active].refresh(), "active")
+        session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
+        self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
+        geography = session.prepared.inputs.geography
+        n_testimonies = session.prepared.testimonies.n_testimonies
+        title = pn.pane.HTML(
+            f"<h1>Redistricting from the bottom up</h1>"
+            f'<p class="quiet" style="margin: 0">{html.escape(geography.name)}: {geography.n_units:,} units, '
+            f"{session.n_districts} districts, {n_testimonies:,} testimonies</p>",
+            **TEXT_STYLE,
+            sizing_mode="stretch_width",
+        )
+        self._layout = pn.Column(
+            pn.Row(title, margin=(10, 16, 6, 16), sizing_mode="stretch_width"),
+            self._message,
+            pn.Row(
+                self._controls,
+                pn.Row(
+                    self._map,
+                    sizing_mode="stretch_both",
+                    margin=0,
+                    styles={"flex": "1 1 50%", "min-width": "0"},
+                ),
+                pn.Row(
+                    self._tabs,
+                    sizing_mode="stretch_both",
+                    margin=(0, 16, 8, 8),
+                    styles={"flex": "1 1 50%", "min-width": "0"},
+                ),
+                sizing_mode="stretch_both",
+                margin=0,
+                styles={"min-height": "0"},
+            ),
+            sizing_mode="stretch_both",
+            margin=0,
+            styles={"height": "100vh", "width": "100vw", "overflow": "hidden", "background": "white"},
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    async def tick(self) -> None:
+        """Bring what is in sight up to date. Asynchronous: under server threads a plain callback is not sent."""
+        if not self._map.seen:
+            return
+        if self._ticks == 0:
+            # A browser is there. Nothing runs for a page that nobody looks at.
+            self._session.settings.running = True
+        self._ticks += 1
+        self._show_error(self._session.worker.progress.error)
+        self._map.refresh()
+        if self._ticks % _WORDS_EVERY == 0:
+            self._refresh_words()
+        view = self._views[self._tabs.active]
+        slow = isinstance(view, CommunitiesView) and view.shows_table
+        if self._ticks % (_TABLE_EVERY if slow else _CHARTS_EVERY) == 0:
+            view.refresh()
+
+    def _refresh_words(self) -> None:
+        self._controls.refresh()
+        self._map.refresh_words()
+
+    def show_failure(self, error: Exception) -> None:
+        """Log an error of the page itself and show it."""
+        logger.error("The page met an error.", exc_info=error)
+        self._error = str(error) or type(error).__name__
+        self._show_error("")
+
+    def _show_error(self, of_worker: str) -> None:
+        words = of_worker or self._error
+        shown = failure(words) if words else ""
+        if self._message.object != shown:
+            self._message.param.update(object=shown, visible=bool(words))
+
+
+def failure(words: str) -> str:
+    """Markup of a readable error."""
+    return f'<div class="error"><b>Something needs your attention.</b> {html.escape(words)}</div>'
+
+
+_TABS = {
+    "& .MuiTab-root": {
+        "textTransform": "none",
+        "fontSize": "16px",
+        "minHeight": "40px",
+        "padding": "6px 12px",
+    },
+    "& .MuiTabs-root": {"minHeight": "40px"},
+}

@@ -1,0 +1,64 @@
+"""The look that all views share."""
+
+from typing import Any
+
+__all__ = ["PAGE_CSS", "TEXT_STYLE", "THEME", "key"]
+
+FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
+
+THEME: dict[str, Any] = {
+    "palette": {"primary": {"main": "#1f5c99"}, "text": {"primary": "#1d2733", "secondary": "#4d5864"}},
+    "typography": {
+        "fontFamily": FONT,
+        "fontSize": 16,
+        "button": {"textTransform": "none", "fontSize": "1rem"},
+    },
+    "shape": {"borderRadius": 6},
+}
+"""Theme of every Material component."""
+
+PAGE_CSS = """
+html, body { margin: 0; padding: 0; height: 100%; overflow: hidden; background: #ffffff; }
+"""
+"""Stylesheet of the document."""
+
+TEXT = """
+:host { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 16px; line-height: 1.35;
+        color: #1d2733; }
+p { margin: 0 0 6px 0; }
+h1 { font-size: 22px; font-weight: 700; margin: 0; letter-spacing: -0.2px; }
+h2 { font-size: 17px; font-weight: 700; margin: 0 0 2px 0; }
+b { font-weight: 700; }
+.quiet { color: #4d5864; font-size: 15px; }
+.ends { display: flex; justify-content: space-between; gap: 24px; color: #4d5864; font-size: 15px; line-height: 1.2; }
+.ends span:last-child { text-align: right; }
+.figures { display: flex; flex-wrap: wrap; gap: 2px 26px; }
+.figures div { white-space: nowrap; color: #4d5864; font-size: 15px; }
+.figures b { color: #1d2733; font-size: 18px; }
+.key { display: flex; flex-wrap: wrap; gap: 2px 20px; color: #1d2733; font-size: 15px; }
+.key span { white-space: nowrap; }
+.key i { display: inline-block; width: 22px; margin-right: 7px; vertical-align: middle; box-sizing: border-box; }
+.error { background: #fdecea; border-left: 5px solid #c1121f; padding: 8px 12px; }
+"""
+"""Stylesheet of every pane of words."""
+
+TEXT_STYLE = {"stylesheets": [TEXT], "margin": 0}
+"""Arguments of every pane of words."""
+
+_MARKS = {
+    "bar": "height: 13px; background: #2f6fb0;",
+    "outline": "height: 13px; border: 2.5px solid #8a939c; border-bottom: 0;",
+    "enacted": "height: 4px; background: #c1121f;",
+    "mean": "height: 0; border-top: 3px dashed #5b6672;",
+    "circle": "height: 13px; width: 13px; border: 2.5px solid #5b6672; border-radius: 50%;",
+    "tick": "height: 15px; width: 4px; background: #c1121f;",
+    "point": "height: 13px; width: 13px; background: #c1121f; border-radius: 50%;",
+    "box": "height: 13px; background: #bcd3ec; border: 2px solid #2f6fb0;",
+    "county": "height: 4px; background: #ffffff; border: 1px solid #b6bdc4;",
+}
+
+
+def key(*entries: tuple[str, str]) -> str:
+    """Key of a chart as HTML: pairs of mark and words."""
+    items = "".join(f'<span><i style="{_MARKS[mark]}"></i>{words}</span>' for mark, words in entries)
+    return f'<div class="key">{items}</div>'
