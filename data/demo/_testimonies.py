@@ -40,9 +40,10 @@ class Place:
     spread: float
 
 
-#: Spread of sizes in town, in the country, and among those who speak for a whole metropolitan region. With the
-#: places below, the plan of 2025 keeps about 62 per cent of the testimonies whole, and about 71 per cent of the
-#: clusters' weight in their best districts: the figures published for the real testimonies.
+#: Spread of sizes in town, in the country, and among those who speak for a whole metropolitan region.
+#: With the places below, the plan of 2025 keeps about 62 per cent of the testimonies whole, and about 71
+#: per cent of the clusters' weight in their best districts: the figures published for the real
+#: testimonies.
 CITY_SPREAD, COUNTRY_SPREAD, REGION_SPREAD = 1.4, 0.8, 0.5
 
 PLACES = (
