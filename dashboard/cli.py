@@ -39,6 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def _prepare_walk(step: str) -> None:
+    from bottomup.sampler.chain import warm_up
+
+    print("Preparing the walk (the first time it is compiled, which takes up to a minute) ...", flush=True)
+    warm_up(step)
+
+
 def _add_target_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", choices=["testimony", "cluster"], default="testimony")
     parser.add_argument(
@@ -64,9 +71,7 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--max-size", type=int, default=5, help="most units of a district")
     parser.add_argument("--steps", type=int, default=2_000_000)
     parser.add_argument("--compactness", type=float, default=0.02, help="weight of the cut edges")
-    parser.add_argument(
-        "--cut-edges", type=float, help="cut edges at the centre (default: one edge in two)"
-    )
+    parser.add_argument("--cut-edges", type=float, help="cut edges at the centre (default: one edge in two)")
     parser.add_argument(
         "--control",
         action="store_true",
@@ -101,13 +106,16 @@ def _verify(options: argparse.Namespace) -> int:
     )
     if options.control:
         print("Control: the acceptance ratio is broken on purpose.")
+    _prepare_walk(options.step)
     with tqdm(total=options.steps, unit="step", unit_scale=True, leave=False) as bar:
         result = verify(
             problem, target, options.steps, options.seed, options.step, options.control, progress=bar.update
         )
     print(f"Plans: {result.n_plans:,} in all")
     if result.n_missed:
-        print(f"       {result.n_missed:,} never visited, of probability {result.missed_probability:.2g} in all")
+        print(
+            f"       {result.n_missed:,} never visited, of probability {result.missed_probability:.2g} in all"
+        )
     print(f"\n{'mean of':<18}{'exact':>10}{'sampled':>10}{'std. error':>12}")
     for name, (exact, sampled, error) in result.means.items():
         print(f"{name:<18}{exact:>10.4f}{sampled:>10.4f}{error:>12.4f}")
@@ -180,8 +188,11 @@ def _sample(options: argparse.Namespace) -> int:
     )
     description = describe_run(geography, testimonies, problem, target, start, options.seed, options.step)
     description["start_plan"] = source
-    print(f"Run {description['name']}: {n_districts} districts of {lower:,} to {upper:,} people, start {source}")
+    print(
+        f"Run {description['name']}: {n_districts} districts of {lower:,} to {upper:,} people, start {source}"
+    )
     print(f"  start: {_figures(at_start)}")
+    _prepare_walk(options.step)
     chain = Chain(problem, target, start, options.seed, options.step)
     with (
         RunFolder(options.out, geography, n_districts, description) as folder,
@@ -192,7 +203,9 @@ def _sample(options: argparse.Namespace) -> int:
     for name, count in chain.outcomes._asdict().items():
         print(f"  {name.replace('_', ' '):<22}{count / max(chain.steps, 1):>7.1%}")
     if chain.steps < options.steps:
-        print(f"Interrupted after {chain.steps:,} steps; the plans so far are in {options.out}", file=sys.stderr)
+        print(
+            f"Interrupted after {chain.steps:,} steps; the plans so far are in {options.out}", file=sys.stderr
+        )
         return 1
     print(f"Plans are in {options.out}")
     return 0
@@ -218,6 +231,7 @@ def _add_serve(commands: argparse._SubParsersAction) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
+    _prepare_walk("mixed")
     command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
     if not options.no_show:
         command.append("--show")

@@ -13,7 +13,7 @@ from bottomup.sampler.target import Target
 # name: rows, cols, districts, lower, upper. With sizes 1 to 4 a district may vanish into a neighbour's while
 # another is divided: all cases of the cycle basis step occur.
 MAPS = {"pairs": (2, 3, 2, 2, 4), "triples": (2, 3, 3, 1, 4)}
-N_STEPS = 60_000
+N_STEPS = 40_000
 
 
 def set_up(name, step, epsilon=1.5):
@@ -52,7 +52,7 @@ def walk_states(chain, edges, states, n_steps):
 
 
 def p_value(visited, matrix):
-    """Chance that a walk with this matrix strays from it as far as the one observed (chi-square, row by row)."""
+    """Chance that a walk with this matrix strays from it as far as the one observed (chi-square)."""
     n = len(matrix)
     counts = np.zeros((n, n))
     np.add.at(counts, (visited[:-1], visited[1:]), 1)

@@ -1,0 +1,86 @@
+"""Names of runs: the same name gives the same plans."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bottomup.sampler.chain import Step
+from bottomup.sampler.problem import Problem
+from bottomup.sampler.target import Target
+
+if TYPE_CHECKING:
+    from bottomup.data import Geography, Testimonies
+
+__all__ = ["describe_run", "plan_digest"]
+
+PACKAGES = ("bottomup", "numba", "numpy", "scipy")
+"""Packages whose version can change what a seed gives."""
+
+
+def plan_digest(assignment: ArrayLike) -> str:
+    """SHA-256, in hexadecimal, of the district numbers in the order of the units, 4 bytes each."""
+    return hashlib.sha256(np.ascontiguousarray(assignment, dtype="<i4").tobytes()).hexdigest()
+
+
+def describe_run(
+    geography: Geography,
+    testimonies: Testimonies | None,
+    problem: Problem,
+    target: Target,
+    start: ArrayLike,
+    seed: int,
+    step: Step,
+) -> dict[str, Any]:
+    """Everything that decides the plans of a run, and a short name made of it.
+
+    Parameters
+    ----------
+    geography : Geography
+    testimonies : Testimonies, optional
+    problem : Problem
+        Of these two.
+    target : Target
+    start : array_like of int, shape (n,)
+    seed : int
+    step : {"mixed", "paper"}
+
+    Returns
+    -------
+    dict
+        Ready for JSON. ``name`` is a hash of the rest.
+    """
+    sensitivity: dict[str, Any] | None = None
+    if problem.n_testimonies:
+        by_score = {
+            "testimony": (problem.delta_testimony, "1/T, for replacing one of T testimonies"),
+            "cluster": (problem.delta_cluster, "max|t|/W, looks at the data, for clusters that do not move"),
+        }
+        delta, kind = by_score[target.score]
+        sensitivity = {"delta": delta, "kind": kind}
+    description: dict[str, Any] = {
+        "geography": {
+            "name": geography.name,
+            "digest": geography.digest,
+            "n_units": geography.n_units,
+            "n_edges": geography.n_edges,
+            "population": geography.total_population,
+        },
+        "testimonies": None
+        if testimonies is None
+        else {"digest": testimonies.digest, "n_testimonies": testimonies.n_testimonies},
+        "target": asdict(target),
+        "sensitivity": sensitivity,
+        "start": plan_digest(start),
+        "step": step,
+        "seed": int(seed),
+        "versions": {package: version(package) for package in PACKAGES},
+    }
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return {"name": hashlib.sha256(text.encode()).hexdigest()[:12], **description}

@@ -1,0 +1,92 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from bottomup.sampler.factor import build_factor
+from bottomup.sampler.kernels.determinant import count_district_trees, count_multigraph_trees
+from bottomup.sampler.problem import Problem
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 40), st.integers(0, 10_000))
+def test_log_tree_counts_agree_with_a_dense_determinant(n, seed):
+    graph = nx.connected_watts_strogatz_graph(n + 3, 4, 0.5, seed=seed)
+    edges = [tuple(sorted(edge)) for edge in graph.edges]
+    problem = Problem.from_arrays([1] * (n + 3), edges)
+    # Grow a connected part; the rest may be in pieces and must not matter.
+    part = list(nx.bfs_tree(graph, 0))[: max(2, n // 2)]
+    district = np.ones(n + 3, dtype=np.int32)
+    district[part] = 0
+    for _ in range(2):  # a second time on the scratch that the first has left
+        found = count_district_trees(problem.graph, problem.factor, district, 0)
+        assert found == pytest.approx(oracles.log_tree_count(part, edges), abs=1e-9)
+
+
+def test_known_counts():
+    """A cycle has as many trees as edges, a complete graph n^(n-2) (Cayley), a 2 x 3 grid 15."""
+    for edges, n, trees in [
+        ([(i, (i + 1) % 7) for i in range(7)], 7, 7),
+        (list(nx.complete_graph(6).edges), 6, 6**4),
+        (oracles.grid_edges(2, 3), 6, 15),
+    ]:
+        problem = Problem.from_arrays([1] * n, edges)
+        log_count = count_district_trees(problem.graph, problem.factor, np.zeros(n, dtype=np.int32), 0)
+        assert np.exp(log_count) == pytest.approx(trees)
+
+
+def test_parallel_edges_of_the_district_multigraph_count():
+    between = np.array([[0, 3, 0], [3, 0, 2], [0, 2, 0]])
+    assert np.exp(count_multigraph_trees(between, np.zeros((3, 3)))) == pytest.approx(6)
+    between = np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]])
+    assert np.exp(count_multigraph_trees(between, np.zeros((3, 3)))) == pytest.approx(3 * 2 + 3 * 1 + 2 * 1)
+
+
+def test_the_pattern_holds_every_entry_of_the_factor():
+    edges = np.array(oracles.grid_edges(9, 11), dtype=np.int32)
+    factor = build_factor(99, edges)
+    laplacian = nx.laplacian_matrix(nx.Graph(edges.tolist()), nodelist=range(99)).toarray() + np.eye(99)
+    lower = np.linalg.cholesky(laplacian[np.ix_(factor.unit_at, factor.unit_at)])
+    pattern = np.eye(99, dtype=bool)
+    for j in range(99):
+        rows = factor.row[factor.column_start[j] : factor.column_start[j + 1]]
+        assert (np.diff(rows) > 0).all()
+        pattern[rows, j] = True
+    assert not np.abs(lower[~pattern]).max() > 1e-12
+    assert len(factor.row) < 99 * 98 / 2 / 3
+    columns = np.repeat(np.arange(99), np.diff(factor.column_start))
+    for i in range(99):
+        entries = factor.row_entry[factor.row_start[i] : factor.row_start[i + 1]]
+        assert (factor.row[entries] == i).all()
+        np.testing.assert_array_equal(
+            columns[entries], factor.row_column[factor.row_start[i] : factor.row_start[i + 1]]
+        )
+
+
+@pytest.mark.real
+def test_missouri_counts_agree_with_a_sparse_library(real_files):
+    import pandas as pd
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    nodes = pd.read_csv(real_files / "missouri_vtd2020" / "nodes.csv", dtype={"GEOID20": str})
+    pairs = pd.read_csv(real_files / "missouri_vtd2020" / "edges.csv", dtype=str)
+    place = {unit: i for i, unit in enumerate(nodes["GEOID20"])}
+    edges = np.array([(place[u], place[v]) for u, v in zip(pairs["u"], pairs["v"], strict=True)])
+    problem = Problem.from_arrays(nodes["pop20"], edges)
+    labels = np.unique(nodes["cd2025_hb1"], return_inverse=True)[1].astype(np.int32)
+    for d in range(8):
+        members = np.flatnonzero(labels == d)
+        inside = edges[(labels[edges] == d).all(axis=1)]
+        new = np.full(len(labels), -1)
+        new[members] = np.arange(len(members))
+        u, v = new[inside].T
+        ones = np.ones(len(u))
+        adjacency = sparse.coo_array((ones, (u, v)), shape=(len(members),) * 2)
+        adjacency = (adjacency + adjacency.T).tocsr()
+        laplacian = sparse.diags_array(np.asarray(adjacency.sum(axis=0)).ravel()) - adjacency
+        pivots = splu(sparse.csc_array(laplacian.tocsr()[1:, 1:])).U.diagonal()
+        found = count_district_trees(problem.graph, problem.factor, labels, d)
+        assert found == pytest.approx(np.log(np.abs(pivots)).sum(), rel=1e-12)

@@ -1,0 +1,70 @@
+"""The sampled law against every plan of a grid: right ones pass, wrong ones fail."""
+
+import numpy as np
+import pytest
+
+from bottomup.sampler.target import Target
+from bottomup.sampler.verification import make_grid_problem, verify
+
+N_STEPS = 400_000
+
+
+def target(score, epsilon):
+    return Target(4, 3, 5, compactness=0.05, cut_edges=12.0, score=score, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("step", ["mixed", "paper"])
+@pytest.mark.parametrize(("score", "epsilon"), [("testimony", 0.0), ("testimony", 2.0), ("cluster", 2.0)])
+def test_the_walk_samples_the_exact_law(score, epsilon, step):
+    result = verify(make_grid_problem(4, 4), target(score, epsilon), N_STEPS, step=step)
+    assert result.n_plans == 1953
+    assert result.passed
+    for exact, sampled, error in result.means.values():
+        # Four standard errors: a correct walk strays further once in 16,000 comparisons.
+        assert abs(sampled - exact) < 4 * error
+
+
+@pytest.mark.parametrize("step", ["mixed", "paper"])
+def test_a_wrong_ratio_fails(step):
+    result = verify(make_grid_problem(4, 4), target("testimony", 2.0), N_STEPS, step=step, control=True)
+    assert not result.passed
+
+
+def test_a_wrong_exponent_fails():
+    """A walk at half the epsilon is no sample of the law at the whole."""
+    problem, aim = make_grid_problem(4, 4), target("testimony", 2.0)
+    law = type(aim).law
+    try:
+        type(aim).law = lambda self, problem: law(self, problem)._replace(per_testimony=0.5)
+        result = verify(problem, aim, N_STEPS)
+    finally:
+        type(aim).law = law
+    assert not result.passed
+
+
+def test_a_walk_that_cannot_reach_every_plan_fails():
+    result = verify(make_grid_problem(3, 3), Target(3, 3, 3), 20_000)
+    assert not result.passed
+    assert result.n_missed > 0
+    assert result.missed_probability > 0.1
+
+
+def test_the_limit_is_exceeded_as_seldom_as_it_says():
+    """Independent draws from the exact law, compared as a run would be."""
+    from bottomup.sampler import verification
+    from bottomup.sampler.enumeration import enumerate_plans, exact_law
+
+    problem = make_grid_problem(3, 3)
+    aim = Target(3, 2, 4, epsilon=1.0)
+    plans = enumerate_plans(problem, 3, 2, 4)
+    exact = exact_law(problem, aim, plans)
+    rng = np.random.default_rng(3)
+    n_alarms, ratio = 0, []
+    for _ in range(100):
+        frequencies = rng.multinomial(200, exact, size=verification.N_BATCHES) / 200
+        result = verification._compare(problem, 3, plans, exact, frequencies, 0)
+        n_alarms += not result.passed
+        ratio.append(result.distance / result.expected)
+    assert n_alarms <= 2  # 0.1 expected; more than 2 comes up once in 6,000
+    assert np.mean(ratio) == pytest.approx(1, abs=0.03)
+    assert result.effective_size == pytest.approx(200 * verification.N_BATCHES, rel=0.1)
