@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bottomup.dashboard.options import add_input_options, load_inputs
+from bottomup.dashboard.options import add_input_options, input_arguments, load_inputs
 from bottomup.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def _sample(options: argparse.Namespace) -> int:
 
     if options.steps < 1 or not 1 <= options.thin <= options.steps:
         raise ValueError(
-            f"--steps must be at least 1 and --thin between 1 and --steps; got {options.steps} and {options.thin}"
+            "--steps must be at least 1 and --thin between 1 and --steps; "
+            f"got {options.steps} and {options.thin}"
         )
     inputs = load_inputs(options, needs_plan=options.districts is None)
     geography, testimonies = inputs.geography, inputs.testimonies
@@ -235,12 +236,5 @@ def _serve(options: argparse.Namespace) -> int:
     command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
     if not options.no_show:
         command.append("--show")
-    command.append("--args")
-    for name in INPUT_OPTIONS:
-        value = getattr(options, name)
-        if value is True:
-            command.append(f"--{name}")
-        elif value not in (None, False):
-            command += [f"--{name}", value]
-    run_panel(command)
+    run_panel([*command, "--args", *input_arguments(options)])
     return 0

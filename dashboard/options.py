@@ -12,7 +12,7 @@ from bottomup.data.geography import Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
 from bottomup.data.testimonies import Testimonies, read_testimonies
 
-__all__ = ["Inputs", "add_input_options", "load_inputs", "parse_input_options"]
+__all__ = ["Inputs", "add_input_options", "input_arguments", "load_inputs", "parse_input_options"]
 
 DEMO_PLAN = "cd2025"
 
@@ -71,6 +71,20 @@ def parse_input_options(arguments: Sequence[str] | None = None) -> argparse.Name
     parser = argparse.ArgumentParser(prog="panel serve dashboard/app.py --args", description=__doc__)
     add_input_options(parser)
     return parser.parse_args(arguments)
+
+
+def input_arguments(options: argparse.Namespace) -> list[str]:
+    """Return the command line that gives the same input options again."""
+    parser = argparse.ArgumentParser()
+    add_input_options(parser)
+    arguments = []
+    for name in vars(parser.parse_args([])):
+        value = getattr(options, name)
+        if value is True:
+            arguments.append(f"--{name}")
+        elif value:
+            arguments += [f"--{name}", value]
+    return arguments
 
 
 def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inputs:

@@ -47,9 +47,8 @@ def test_a_code_is_the_same_however_districts_are_numbered():
 
 def test_the_exact_law_follows_the_definition():
     """Ratios of probabilities, by hand, on two plans of a 2 x 2 square and two testimonies."""
-    problem = Problem.from_arrays(
-        [1] * 4, [(0, 1), (2, 3), (0, 2), (1, 3)], [0, 2, 4], [0, 1, 0, 2], [0, 0], 1
-    )
+    edges = oracles.grid_edges(2, 2)
+    problem = Problem.from_arrays([1] * 4, edges, [0, 2, 4], [0, 1, 0, 2], [0, 0], 1)
     plans = np.array([[0, 0, 1, 1], [0, 1, 1, 1]], dtype=np.uint8)
     target = Target(2, 1, 3, compactness=0.3, cut_edges=1.0, score="testimony", epsilon=4.0)
     law = exact_law(problem, target, plans)
