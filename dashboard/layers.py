@@ -10,6 +10,7 @@ import geoviews as gv
 import geoviews.plotting.bokeh  # noqa: F401  registers how GeoViews elements are drawn
 import holoviews as hv
 import numpy as np
+from bokeh.core.properties import field
 from bokeh.models import ColumnDataSource, GlyphRenderer
 from bokeh.models.glyphs import Glyph
 from bokeh.plotting import figure
@@ -63,10 +64,26 @@ def draw_layers(scene: Scene) -> tuple[Layer, ...]:
     layers = []
     for (name, _), subplot in drawn.subplots.items():
         glyph = subplot.handles["glyph"]
+        data = dict(subplot.handles["source"].data)
         if name == "Labels":
-            glyph.update(x_offset=7, text_outline_color="white", text_baseline="middle")
-        layers.append(Layer(name, glyph, dict(subplot.handles["source"].data)))
+            layers += _halo_and_names(scene, glyph, data)
+        else:
+            layers.append(Layer(name, glyph, data))
     return tuple(layers)
+
+
+def _halo_and_names(scene: Scene, glyph: Glyph, data: dict[str, list | np.ndarray]) -> list[Layer]:
+    """Names of towns over a white halo; those near the right edge stand to the left of their dots."""
+    bounds = scene.rings.total_bounds
+    to_the_left = np.asarray(data["x"]) > bounds.left + 0.72 * (bounds.right - bounds.left)
+    data = data | {
+        "align": ["right" if left else "left" for left in to_the_left],
+        "offset": np.where(to_the_left, -7, 7),
+    }
+    glyph.update(text_align=field("align"), x_offset=field("offset"), text_baseline="middle")
+    halo = glyph.clone()
+    halo.update(text_color="white", text_outline_color="white", text_outline_width=3)
+    return [Layer("Halo", halo, data), Layer("Labels", glyph, data)]
 
 
 def add_layers(plot: figure, layers: tuple[Layer, ...]) -> dict[str, GlyphRenderer]:

@@ -17,6 +17,8 @@ __all__ = ["BoxPlot", "ClusterPlot", "HistogramPlot", "box_plot", "cluster_plot"
 _FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 _CHOSEN = "#12385f"
 _ROW_PIXELS = 25
+_HEADROOM = 1.5
+_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +58,15 @@ class HistogramPlot:
         colors = [ENSEMBLE] * bins.n_bars
         if marked_bar is not None:
             colors[marked_bar] = _CHOSEN
-        self.bars.data = {
-            "left": edges[:-1],
-            "right": edges[1:],
-            "share": bins.shares(ensemble),
-            "color": colors,
-        }
-        shares = bins.shares(baseline) if len(baseline) else np.zeros(bins.n_bars)
+        heights, shares = bins.shares(ensemble), bins.shares(baseline)
+        self.bars.data = {"left": edges[:-1], "right": edges[1:], "share": heights, "color": colors}
         self.outline.data = {
             "x": np.repeat(edges, 2),
             "y": np.concatenate(([0.0], np.repeat(shares, 2), [0.0])),
         }
         self.figure.x_range.update(start=bins.start, end=bins.end)
+        # Room above the highest bar for the two labels.
+        self.figure.y_range.end = _HEADROOM * max(float(heights.max()), float(shares.max()), 0.05)
         mean = float(np.mean(baseline)) if len(baseline) else np.nan
         middle = (bins.start + bins.end) / 2
         _place(self.enacted, self.enacted_label, enacted, f"enacted {enacted:.1%}", middle)
@@ -88,10 +87,7 @@ def histogram_plot(x_title: str) -> HistogramPlot:
     """Make an empty histogram of a score that lies between 0 and 1."""
     plot = _figure(x_title, "plans")
     plot.x_range = Range1d(0.0, 1.0)
-    plot.y_range.start = 0
-    # Room above the highest bar for the two labels.
-    plot.y_range.range_padding = 0.42
-    plot.y_range.range_padding_units = "percent"
+    plot.y_range = Range1d(0.0, 1.0)
     plot.xaxis.formatter = NumeralTickFormatter(format="0%")
     plot.yaxis.formatter = NumeralTickFormatter(format="0%")
     plot.yaxis.ticker.desired_num_ticks = 4
@@ -144,10 +140,13 @@ class ClusterPlot:
     figure : bokeh.plotting.figure
     rows : ColumnDataSource
         ``name``, ``ensemble``, ``baseline``, ``enacted``, shares between 0 and 1.
+    height : int
+        Pixels that it takes for every name to be read.
     """
 
     figure: figure
     rows: ColumnDataSource
+    height: int
 
     def fill(self, ensemble: ArrayLike, baseline: ArrayLike, enacted: ArrayLike) -> None:
         """Show these shares, one per cluster."""
@@ -163,8 +162,10 @@ def cluster_plot(names: Sequence[str]) -> ClusterPlot:
     """Make an empty chart with a row for each cluster, the first at the top."""
     empty = np.full(len(names), np.nan)
     rows = ColumnDataSource({"name": list(names), "ensemble": empty, "baseline": empty, "enacted": empty})
-    plot = _figure("testimonies kept whole", "", y_range=FactorRange(factors=list(reversed(names)), range_padding=0.01))
-    plot.x_range = Range1d(0.0, 1.02)
+    plot = _figure(
+        "testimonies kept whole", "", y_range=FactorRange(factors=list(reversed(names)), range_padding=0.01)
+    )
+    plot.x_range = Range1d(-0.03, 1.04)
     plot.xaxis.formatter = NumeralTickFormatter(format="0%")
     plot.xaxis.ticker.desired_num_ticks = 5
     plot.add_layout(plot.xaxis[0].clone(axis_label=None), "above")
@@ -184,9 +185,7 @@ def cluster_plot(names: Sequence[str]) -> ClusterPlot:
         line_color=ENACTED,
         line_width=4,
     )
-    plot.sizing_mode = "stretch_width"
-    plot.height = 90 + _ROW_PIXELS * len(names)
-    return ClusterPlot(plot, rows)
+    return ClusterPlot(plot, rows, 90 + _ROW_PIXELS * len(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +221,10 @@ class BoxPlot:
         else:
             self.boxes.data = {name: [] for name in self.boxes.data}
         self.points.data = {"rank": rank, "share": enacted}
+        seen = np.concatenate((self.boxes.data["low"], self.boxes.data["high"], enacted))
+        low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
+        margin = _MARGIN * max(high - low, 0.05)
+        self.figure.y_range.update(start=max(0.0, low - margin), end=high + margin)
 
 
 def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
@@ -230,6 +233,7 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
     points = ColumnDataSource({"rank": [], "share": []})
     plot = _figure(x_title, y_title)
     plot.x_range = Range1d(0.4, n_districts + 0.6)
+    plot.y_range = Range1d(0.0, 1.0)
     plot.xaxis.ticker = list(range(1, n_districts + 1)) if n_districts <= 20 else plot.xaxis.ticker
     plot.yaxis.formatter = NumeralTickFormatter(format="0%")
     plot.yaxis.ticker.desired_num_ticks = 5

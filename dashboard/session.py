@@ -59,6 +59,7 @@ class Session:
         self.prepared = prepared
         inputs = prepared.inputs
         self.settings = Settings(list(inputs.plans), inputs.enacted.name)
+        self._begun = False
         self.shown = Shown()
         self.worker = Worker(prepared.build_chains, self.settings.design, self.settings.aim, slots=slots)
         self.settings.param.watch(self._run_or_pause, "running")
@@ -75,6 +76,13 @@ class Session:
         """Number of districts."""
         return self.prepared.plan(self.settings.enacted).n_districts
 
+    def begin(self) -> None:
+        """Let the walks run, if the settings say so. Until this is called nothing is computed for the visitor."""
+        if not self._begun:
+            self._begun = True
+            if self.settings.running:
+                self.worker.run()
+
     def reset(self) -> None:
         """Start both walks anew from the enacted plan."""
         self.shown.forget()
@@ -85,10 +93,10 @@ class Session:
         self.worker.stop()
 
     def _run_or_pause(self, event: param.parameterized.Event) -> None:
-        if event.new:
-            self.worker.run()
-        else:
+        if not event.new:
             self.worker.pause()
+        elif self._begun:
+            self.worker.run()
 
     def _retarget(self, *_: param.parameterized.Event) -> None:
         self.worker.retarget(self.settings.aim)

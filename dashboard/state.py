@@ -31,10 +31,10 @@ class Settings(param.Parameterized):
         0.05, bounds=(0.001, 0.5), doc="Largest deviation of a district's population, 1 = 100 %."
     )
     compactness = param.Number(
-        0.001, bounds=(0.0, 1.0), doc="Weight of the squared distance from c₀ cut edges."
+        0.005, bounds=(0.0, 1.0), doc="Weight of the squared distance from c₀ cut edges."
     )
     seed = param.Integer(1, bounds=(0, 2**31 - 1), doc="Where the random numbers of both walks begin.")
-    running = param.Boolean(False, doc="Whether the walks are to go on.")
+    running = param.Boolean(True, doc="Whether the walks are to go on.")
 
     def __init__(self, plans: list[str], enacted: str, **values: object) -> None:
         if enacted not in plans:

@@ -57,11 +57,11 @@ def comparison(kind: str, ensemble: Sequence[float], baseline: Sequence[float], 
 
 def plan_figures(numbers: PlanNumbers) -> list[tuple[str, str]]:
     """Figures of one plan as pairs of name and value."""
-    figures = [("testimonies kept whole", f"{numbers.score_testimony:.1%}")]
+    figures = [("of testimonies whole", f"{numbers.score_testimony:.1%}")]
     if np.isfinite(numbers.score_cluster):
-        figures.append(("cluster weight in best districts", f"{numbers.score_cluster:.1%}"))
+        figures.append(("cluster share", f"{numbers.score_cluster:.1%}"))
     figures.append(("cut edges", f"{numbers.cut_edges:,}"))
-    figures.append(("largest population deviation", f"{numbers.max_deviation:.2%}"))
+    figures.append(("largest deviation", f"{numbers.max_deviation:.2%}"))
     return figures
 
 

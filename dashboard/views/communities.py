@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.plots import cluster_plot
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key
 
 __all__ = ["CommunitiesView", "mean_by_cluster"]
 
@@ -49,17 +49,16 @@ class CommunitiesView(pn.viewable.Viewer):
             layout="fit_columns",
             sizing_mode="stretch_width",
             theme="simple",
-            text_align={"units": "right", "kept": "right", "baseline": "right", "change": "right"},
+            text_align={"kept": "right", "baseline": "right", "change": "right"},
             titles={
-                "testimony": "Testimony",
+                "testimony": "Testi\u00admony",
                 "cluster": "Cluster",
-                "units": "Units",
                 "kept": "Whole, %",
-                "baseline": "Baseline, %",
+                "baseline": "Base\u00adline, %",
                 "change": "Change",
                 "enacted": "Enacted",
             },
-            widths={"units": 74, "kept": 100, "baseline": 118, "change": 96, "enacted": 100},
+            widths={"testimony": 78, "kept": 78, "baseline": 78, "change": 84, "enacted": 88},
             stylesheets=[_TABLE],
             margin=0,
         )
@@ -75,7 +74,13 @@ class CommunitiesView(pn.viewable.Viewer):
                     **TEXT_STYLE,
                 ),
                 pn.Column(
-                    pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0),
+                    # A height in the style, not in the layout: the page must not grow with it.
+                    pn.Column(
+                        pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_both", margin=0),
+                        sizing_mode="stretch_both",
+                        margin=0,
+                        styles={"flex": "none", "min-height": f"{self._plot.height}px"},
+                    ),
                     sizing_mode="stretch_both",
                     margin=0,
                     styles={"overflow-y": "auto", "overflow-x": "hidden"},
@@ -88,6 +93,8 @@ class CommunitiesView(pn.viewable.Viewer):
                 options={"By cluster": "cluster", "By testimony": "testimony"},
                 value="cluster",
                 color="primary",
+                sx=SEGMENTS,
+                stylesheets=[HIDDEN_LABEL],
                 theme_config=THEME,
                 size="small",
                 margin=(0, 0, 4, 0),
@@ -124,7 +131,6 @@ class CommunitiesView(pn.viewable.Viewer):
         return pd.DataFrame(
             {
                 **columns,
-                "units": testimonies.sizes,
                 "kept": np.round(100 * kept, 1),
                 "baseline": np.round(100 * baseline, 1),
                 "change": np.round(100 * (kept - baseline), 1),
@@ -163,6 +169,9 @@ class CommunitiesView(pn.viewable.Viewer):
 
 _TABLE = """
 .tabulator { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 15px; border: 0; }
-.tabulator .tabulator-header .tabulator-col .tabulator-col-content .tabulator-col-title { font-size: 15px; }
+.tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 4px 6px; }
+.tabulator .tabulator-header .tabulator-col .tabulator-col-content .tabulator-col-title { font-size: 15px;
+  white-space: normal; }
+.tabulator .tabulator-row .tabulator-cell { padding: 8px 6px; }
 .tabulator .tabulator-footer { font-size: 15px; }
 """

@@ -6,12 +6,12 @@ import param
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise, promise_caption
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME
 from bottomup.dashboard.wording import progress_line
 
 __all__ = ["ControlsView"]
 
-_SCORES = {"Whole testimonies": "testimony", "Clusters' best districts": "cluster"}
+_SCORES = {"Whole testimonies": "testimony", "Shares of clusters": "cluster"}
 _WORDS_OF_SCORE = {
     "testimony": "A testimony counts when all its units lie in one district.",
     "cluster": "A cluster counts by the share of its weight in its best district.",
@@ -47,6 +47,8 @@ class ControlsView(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(2, 0, 4, 0),
             color="primary",
+            sx=SEGMENTS,
+            stylesheets=[HIDDEN_LABEL],
             theme_config=THEME,
             size="small",
         )
@@ -120,6 +122,7 @@ class ControlsView(pn.viewable.Viewer):
             margin=(4, 0, 8, 0),
             theme_config=THEME,
             elevation=0,
+            title_variant="subtitle1",
             disable_gutters=True,
         )
 

@@ -28,10 +28,10 @@ _FILES = {
     ),
 }
 _BUTTON = """
-.bk-btn { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 16px; padding: 8px 16px;
+.bk-btn.bk-btn-primary { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 16px; padding: 8px 16px;
           border-radius: 6px; background: #1f5c99; color: #ffffff; border: 0; }
-.bk-btn a { color: #ffffff; }
-.bk-btn:hover, .bk-btn:focus-visible { background: #17497b; outline: 2px solid #1d2733; }
+.bk-btn.bk-btn-primary a { color: #ffffff; }
+.bk-btn.bk-btn-primary:hover, .bk-btn.bk-btn-primary:focus-visible { background: #17497b; outline: 2px solid #1d2733; }
 """
 
 
@@ -58,7 +58,7 @@ class ExportView(pn.viewable.Viewer):
                 label=f"Save {title[0].lower()}{title[1:]}",
                 auto=True,
                 embed=False,
-                button_type="primary",
+                color="primary",
                 stylesheets=[_BUTTON],
                 width=290,
                 margin=(4, 0, 0, 0),

@@ -10,13 +10,13 @@ from bottomup.dashboard.map_figure import MapFigure, build_map_figure
 from bottomup.dashboard.raster import View
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import SHOWN
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key
 from bottomup.dashboard.wording import plan_figures
 
 __all__ = ["MapView"]
 
 _LARGEST_PICTURE = 4096
-# A browser that has not answered for this many ticks has lost a message or is in the background.
+# A browser that has not answered for this many ticks has lost a message or lies in the background: send again.
 _PATIENCE_TICKS = 14
 
 
@@ -42,6 +42,8 @@ class MapView(pn.viewable.Viewer):
             value=session.shown.kind,
             margin=(0, 0, 4, 0),
             color="primary",
+            sx=SEGMENTS,
+            stylesheets=[HIDDEN_LABEL],
             theme_config=THEME,
             size="small",
         )
@@ -114,17 +116,19 @@ class MapView(pn.viewable.Viewer):
         marks = [("enacted", f"districts of the enacted plan ({html.escape(enacted)})")]
         if prepared.scene is not None and len(prepared.scene.counties):
             marks.append(("county", "counties"))
-        note = f'<p class="quiet" style="margin: 3px 0 0 0">{html.escape(prepared.inputs.note)}</p>'
-        self._key.object = key(*marks) + (note if prepared.inputs.note else "")
+        self._key.object = key(*marks)
         self._follow()
 
     def refresh(self) -> None:
         """Send the shown plan when it is another one and the browser has painted the one before."""
         shown = self._session.shown_plan()
-        if self._map is None or self._session.prepared.scene is None or shown.assignment is self._drawn:
+        if self._map is None or self._session.prepared.scene is None:
             return
-        if self._sent > _painted(self._map.acknowledged) and self._ticks_waited < _PATIENCE_TICKS:
+        is_pending = self._sent > _painted(self._map.acknowledged)
+        if is_pending and self._ticks_waited < _PATIENCE_TICKS:
             self._ticks_waited += 1
+            return
+        if shown.assignment is self._drawn and not is_pending:
             return
         self._ticks_waited = 0
         self._sent = _painted(self._map.acknowledged) + 1

@@ -57,17 +57,8 @@ class PageView(pn.viewable.Viewer):
         self._tabs.param.watch(lambda *_: self._views[self._tabs.active].refresh(), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
-        geography = session.prepared.inputs.geography
-        n_testimonies = session.prepared.testimonies.n_testimonies
-        title = pn.pane.HTML(
-            f"<h1>Redistricting from the bottom up</h1>"
-            f'<p class="quiet" style="margin: 0">{html.escape(geography.name)}: {geography.n_units:,} units, '
-            f"{session.n_districts} districts, {n_testimonies:,} testimonies</p>",
-            **TEXT_STYLE,
-            sizing_mode="stretch_width",
-        )
         self._layout = pn.Column(
-            pn.Row(title, margin=(10, 16, 6, 16), sizing_mode="stretch_width"),
+            _header(session),
             self._message,
             pn.Row(
                 self._controls,
@@ -99,9 +90,7 @@ class PageView(pn.viewable.Viewer):
         """Bring what is in sight up to date. Asynchronous: under server threads a plain callback is not sent."""
         if not self._map.seen:
             return
-        if self._ticks == 0:
-            # A browser is there. Nothing runs for a page that nobody looks at.
-            self._session.settings.running = True
+        self._session.begin()
         self._ticks += 1
         self._show_error(self._session.worker.progress.error)
         self._map.refresh()
@@ -129,6 +118,24 @@ class PageView(pn.viewable.Viewer):
             self._message.param.update(object=shown, visible=bool(words))
 
 
+def _header(session: Session) -> pn.Row:
+    """Title and map, and beside them what is real and what is drawn."""
+    inputs = session.prepared.inputs
+    n_testimonies = session.prepared.testimonies.n_testimonies
+    title = (
+        f"<h1>Redistricting from the bottom up</h1>"
+        f'<p class="quiet" style="margin: 0">{html.escape(inputs.geography.name)}: '
+        f"{inputs.geography.n_units:,} units, {session.n_districts} districts, {n_testimonies:,} testimonies</p>"
+    )
+    header = pn.Row(
+        pn.pane.HTML(title, **TEXT_STYLE, width=470), margin=(10, 16, 8, 16), sizing_mode="stretch_width"
+    )
+    if inputs.note:
+        note = f'<p class="quiet" style="margin: 4px 0 0 0">{html.escape(inputs.note)}</p>'
+        header.append(pn.pane.HTML(note, **TEXT_STYLE, sizing_mode="stretch_width"))
+    return header
+
+
 def failure(words: str) -> str:
     """Markup of a readable error."""
     return f'<div class="error"><b>Something needs your attention.</b> {html.escape(words)}</div>'
@@ -138,8 +145,15 @@ _TABS = {
     "& .MuiTab-root": {
         "textTransform": "none",
         "fontSize": "16px",
-        "minHeight": "40px",
-        "padding": "6px 12px",
+        "lineHeight": 1.15,
+        "minHeight": "44px",
+        "minWidth": 0,
+        "maxWidth": "none",
+        "flex": "1 1 auto",
+        "whiteSpace": "normal",
+        "padding": "4px 8px",
     },
-    "& .MuiTabs-root": {"minHeight": "40px"},
+    "& .MuiTabs-root": {"minHeight": "44px"},
+    "& .MuiTabs-list": {"width": "100%"},
+    "& .MuiTabScrollButton-root": {"display": "none"},
 }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["PAGE_CSS", "TEXT_STYLE", "THEME", "key"]
+__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -18,7 +18,7 @@ THEME: dict[str, Any] = {
 """Theme of every Material component."""
 
 PAGE_CSS = """
-html, body { margin: 0; padding: 0; height: 100%; overflow: hidden; background: #ffffff; }
+html, body { margin: 0; padding: 0; height: 100%; background: #ffffff; }
 """
 """Stylesheet of the document."""
 
@@ -42,8 +42,25 @@ b { font-weight: 700; }
 """
 """Stylesheet of every pane of words."""
 
+HIDDEN_LABEL = (
+    "label.MuiFormLabel-root { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }"
+)
+"""Stylesheet of widgets whose label the words around them repeat: it is left to screen readers."""
+
 TEXT_STYLE = {"stylesheets": [TEXT], "margin": 0}
 """Arguments of every pane of words."""
+
+SEGMENTS = {
+    "& .MuiToggleButton-root": {
+        "whiteSpace": "nowrap",
+        "fontSize": "15px",
+        "lineHeight": 1.3,
+        "padding": "6px 11px",
+        "textTransform": "none",
+        "color": "#1d2733",
+    },
+}
+"""Style of every row of buttons of which one is chosen."""
 
 _MARKS = {
     "bar": "height: 13px; background: #2f6fb0;",
