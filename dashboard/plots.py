@@ -88,8 +88,8 @@ def histogram_plot(x_title: str) -> HistogramPlot:
     plot = _figure(x_title, "plans")
     plot.x_range = Range1d(0.0, 1.0)
     plot.y_range = Range1d(0.0, 1.0)
-    plot.xaxis.formatter = NumeralTickFormatter(format="0%")
-    plot.yaxis.formatter = NumeralTickFormatter(format="0%")
+    plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
+    plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.yaxis.ticker.desired_num_ticks = 4
     bars = ColumnDataSource({"left": [], "right": [], "share": [], "color": []})
     outline = ColumnDataSource({"x": [], "y": []})
@@ -166,7 +166,7 @@ def cluster_plot(names: Sequence[str]) -> ClusterPlot:
         "testimonies kept whole", "", y_range=FactorRange(factors=list(reversed(names)), range_padding=0.01)
     )
     plot.x_range = Range1d(-0.03, 1.04)
-    plot.xaxis.formatter = NumeralTickFormatter(format="0%")
+    plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.xaxis.ticker.desired_num_ticks = 5
     plot.add_layout(plot.xaxis[0].clone(axis_label=None), "above")
     plot.ygrid.grid_line_color = None
@@ -235,7 +235,7 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
     plot.x_range = Range1d(0.4, n_districts + 0.6)
     plot.y_range = Range1d(0.0, 1.0)
     plot.xaxis.ticker = list(range(1, n_districts + 1)) if n_districts <= 20 else plot.xaxis.ticker
-    plot.yaxis.formatter = NumeralTickFormatter(format="0%")
+    plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.yaxis.ticker.desired_num_ticks = 5
     plot.xgrid.grid_line_color = None
     plot.segment("rank", "low", "rank", "high", source=boxes, color=ENSEMBLE, line_width=2)

@@ -26,7 +26,7 @@ class Settings(param.Parameterized):
         1.0, bounds=(0.0, 10.0), doc="Most that one testimony moves the log-odds of a plan."
     )
     score = param.Selector(default="testimony", objects=["testimony", "cluster"], doc="What counts as kept.")
-    enacted = param.Selector(default=None, objects=[], doc="Name of the plan that stands as the enacted one.")
+    enacted = param.Selector(default=None, objects=[], check_on_set=True, doc="Name of the plan that stands as the enacted one.")
     tolerance = param.Number(
         0.05, bounds=(0.001, 0.5), doc="Largest deviation of a district's population, 1 = 100 %."
     )

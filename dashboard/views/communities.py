@@ -44,10 +44,8 @@ class CommunitiesView(pn.viewable.Viewer):
             show_index=False,
             disabled=True,
             selectable=False,
-            pagination="local",
-            page_size=12,
             layout="fit_columns",
-            sizing_mode="stretch_width",
+            sizing_mode="stretch_both",
             theme="simple",
             text_align={"kept": "right", "baseline": "right", "change": "right"},
             titles={
@@ -58,13 +56,11 @@ class CommunitiesView(pn.viewable.Viewer):
                 "change": "Change",
                 "enacted": "Enacted",
             },
-            widths={"testimony": 78, "kept": 78, "baseline": 78, "change": 84, "enacted": 88},
+            widths={"testimony": 76, "kept": 74, "baseline": 74, "change": 80, "enacted": 78},
             stylesheets=[_TABLE],
             margin=0,
         )
-        self._table_pane = pn.Column(
-            self._table, sizing_mode="stretch_both", margin=0, styles={"overflow-y": "auto"}
-        )
+        self._table_pane = pn.Column(self._table, sizing_mode="stretch_both", margin=0)
         views: list[pn.viewable.Viewable] = [self._intro]
         if self._clusters is not None:
             self._plot = cluster_plot(self._clusters.names)
@@ -167,11 +163,12 @@ class CommunitiesView(pn.viewable.Viewer):
             self._table.value = self._frame(ensemble.share, baseline.share)
 
 
+# The theme's own rules come later, hence the emphasis.
 _TABLE = """
-.tabulator { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 15px; border: 0; }
-.tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 4px 6px; }
-.tabulator .tabulator-header .tabulator-col .tabulator-col-content .tabulator-col-title { font-size: 15px;
-  white-space: normal; }
-.tabulator .tabulator-row .tabulator-cell { padding: 8px 6px; }
-.tabulator .tabulator-footer { font-size: 15px; }
+.tabulator { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 15px !important; border: 0; }
+.tabulator .tabulator-col .tabulator-col-content { padding: 4px 6px !important; }
+.tabulator .tabulator-col .tabulator-col-title { font-size: 15px; white-space: normal !important;
+  overflow: visible !important; padding-right: 12px !important; hyphens: manual; }
+.tabulator .tabulator-col .tabulator-col-sorter { right: 1px !important; }
+.tabulator .tabulator-row .tabulator-cell { padding: 7px 6px !important; }
 """

@@ -28,10 +28,10 @@ _FILES = {
     ),
 }
 _BUTTON = """
-.bk-btn.bk-btn-primary { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 16px; padding: 8px 16px;
-          border-radius: 6px; background: #1f5c99; color: #ffffff; border: 0; }
-.bk-btn.bk-btn-primary a { color: #ffffff; }
-.bk-btn.bk-btn-primary:hover, .bk-btn.bk-btn-primary:focus-visible { background: #17497b; outline: 2px solid #1d2733; }
+.bk-btn { font: 16px Roboto, 'Liberation Sans', Arial, sans-serif !important; padding: 8px 16px !important;
+  border-radius: 6px !important; background: #1f5c99 !important; border: 0 !important; }
+.bk-btn a { color: #ffffff !important; }
+.bk-btn:hover, .bk-btn:focus-visible { background: #17497b !important; outline: 2px solid #1d2733; }
 """
 
 
@@ -58,7 +58,6 @@ class ExportView(pn.viewable.Viewer):
                 label=f"Save {title[0].lower()}{title[1:]}",
                 auto=True,
                 embed=False,
-                color="primary",
                 stylesheets=[_BUTTON],
                 width=290,
                 margin=(4, 0, 0, 0),
@@ -108,7 +107,11 @@ class ExportView(pn.viewable.Viewer):
             if walking
             else ""
         )
-        made = "" if shown.kind == "enacted" else f" ε = {shown.aim.epsilon:g}, {shown.aim.score} score."
+        made = (
+            ""
+            if shown.kind == "enacted"
+            else f" ε\u00a0=\u00a0{shown.aim.epsilon:g}, {shown.aim.score} score."
+        )
         self._what.object = (
             f"<p>The plan on the map is saved: <b>{html.escape(shown.title)}</b>.{made}</p>"
             f'<p class="quiet">{moving} Each GeoJSON file also says what made it: settings, seed and the '

@@ -35,7 +35,7 @@ class PageView(pn.viewable.Viewer):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self._session = session
+        self.session = session
         self._ticks = 0
         self._error = ""
         self._controls = ControlsView(session)
@@ -90,9 +90,9 @@ class PageView(pn.viewable.Viewer):
         """Bring what is in sight up to date. Asynchronous: under server threads a plain callback is not sent."""
         if not self._map.seen:
             return
-        self._session.begin()
+        self.session.begin()
         self._ticks += 1
-        self._show_error(self._session.worker.progress.error)
+        self._show_error(self.session.worker.progress.error)
         self._map.refresh()
         if self._ticks % _WORDS_EVERY == 0:
             self._refresh_words()
@@ -128,7 +128,7 @@ def _header(session: Session) -> pn.Row:
         f"{inputs.geography.n_units:,} units, {session.n_districts} districts, {n_testimonies:,} testimonies</p>"
     )
     header = pn.Row(
-        pn.pane.HTML(title, **TEXT_STYLE, width=470), margin=(10, 16, 8, 16), sizing_mode="stretch_width"
+        pn.pane.HTML(title, **TEXT_STYLE, width=446), margin=(8, 16, 6, 16), sizing_mode="stretch_width"
     )
     if inputs.note:
         note = f'<p class="quiet" style="margin: 4px 0 0 0">{html.escape(inputs.note)}</p>'

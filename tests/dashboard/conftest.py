@@ -1,0 +1,125 @@
+"""A town of 36 square units with four districts and six testimonies, and pages made of it."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+from bottomup.dashboard.options import Inputs
+from bottomup.dashboard.prepared import Prepared, prepare
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.slots import FairSlots
+from bottomup.data.adjacency import rook_edges
+from bottomup.data.geography import Geography
+from bottomup.data.plans import Plan
+from bottomup.data.testimonies import Clusters, Testimonies
+
+SIDE = 6
+
+
+def make_geography(*, outlines: bool = True, roles: bool = True) -> Geography:
+    """Squares of a kilometre, row by row from the south-west, ten people each."""
+    squares = [
+        shapely.box(500_000 + 1000 * x, 4_270_000 + 1000 * y, 501_000 + 1000 * x, 4_271_000 + 1000 * y)
+        for y in range(SIDE)
+        for x in range(SIDE)
+    ]
+    geometry = gpd.GeoSeries(squares, crs="EPSG:32615")
+    edges, shared_perimeter = rook_edges(geometry)
+    rng = np.random.default_rng(3)
+    columns = pd.DataFrame(
+        {name: rng.integers(1, 9, SIDE * SIDE) for name in ("vap", "black", "dem", "rep")}, dtype=float
+    )
+    columns["black"] = np.minimum(columns["black"], columns["vap"])
+    names = {"vap": "vap", "black_vap": "black", "dem": "dem", "rep": "rep"} if roles else {}
+    return Geography(
+        name="Squareville",
+        ids=tuple(f"0{i:02d}" for i in range(SIDE * SIDE)),
+        population=np.full(SIDE * SIDE, 10, dtype=np.int64),
+        edges=edges,
+        shared_perimeter=shared_perimeter,
+        columns=columns,
+        geometry=geometry if outlines else None,
+        roles=names,
+    )
+
+
+def quadrants() -> Plan:
+    """Four squares of nine units."""
+    y, x = np.divmod(np.arange(SIDE * SIDE), SIDE)
+    return Plan("quadrants", (2 * (y >= 3) + (x >= 3)).astype(np.int32), ("1", "2", "3", "4"))
+
+
+def make_testimonies(*, clusters: bool = True) -> Testimonies:
+    """Six pairs of neighbours; the first two straddle a border of the quadrants."""
+    pairs = [(2, 3), (17, 23), (0, 1), (7, 13), (28, 29), (33, 34)]
+    return Testimonies(
+        ids=tuple(f"t{i}" for i in range(6)),
+        indptr=np.arange(0, 13, 2),
+        units=np.array(pairs, dtype=np.int32).ravel(),
+        clusters=Clusters(("A", "B"), np.array([0, 0, 0, 1, 1, -1], dtype=np.int32), "column")
+        if clusters
+        else None,
+        status=("used",) * 6,
+    )
+
+
+def make_inputs(*, outlines: bool = True, roles: bool = True, clusters: bool = True) -> Inputs:
+    """Inputs of a page, with a second plan of horizontal stripes."""
+    plan = quadrants()
+    stripes = np.repeat([0, 1, 2, 3], SIDE * SIDE // 4).astype(np.int32)
+    return Inputs(
+        geography=make_geography(outlines=outlines, roles=roles),
+        enacted=plan,
+        plans={"quadrants": plan, "stripes": Plan("stripes", stripes, plan.labels)},
+        testimonies=make_testimonies(clusters=clusters),
+    )
+
+
+@pytest.fixture(scope="session")
+def prepared() -> Prepared:
+    return prepare(make_inputs())
+
+
+@pytest.fixture()
+def session(prepared: Prepared) -> Iterator[Session]:
+    session = Session(prepared, slots=FairSlots(1))
+    # Districts of nine units move one by one only within wide bounds.
+    session.settings.tolerance = 0.5
+    yield session
+    session.close()
+    session.worker.stop(timeout=5)
+
+
+@pytest.fixture(scope="session")
+def inputs_of() -> Callable[..., Inputs]:
+    """Return a maker of inputs with or without outlines, roles and clusters."""
+    return make_inputs
+
+
+def _wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not true within {seconds} seconds")
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[..., None]:
+    """Return a function that waits for a condition. The first run of a machine compiles the kernels."""
+    return _wait_until
+
+
+@pytest.fixture()
+def unused_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])

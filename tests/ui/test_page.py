@@ -1,0 +1,210 @@
+"""The main job in a real browser: open, move ε, look at a bar, save a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+pytestmark = pytest.mark.ui
+
+# The kernels may have to be compiled first, on a machine with other things to do.
+PATIENCE = 150_000
+
+BARS = """kind => {
+  const models = [...Bokeh.documents[0]._all_models.values()]
+  const plot = models.find(m => m.name == `histogram-${kind}`)
+  const bars = plot.renderers.find(r => r.glyph.type == "Quad").data_source.data
+  return {left: [...bars.left], right: [...bars.right], share: [...bars.share]}
+}"""
+
+LABELS = """() => {
+  const models = [...Bokeh.documents[0]._all_models.values()]
+  return [...models.find(m => m.type == "ColumnDataSource" && m.data.district != null).data.district]
+}"""
+
+# Where the middle of a bar is on the screen.
+PLACE = """([kind, x, y]) => {
+  const models = [...Bokeh.documents[0]._all_models.values()]
+  const view = Bokeh.index.find_one(models.find(m => m.name == `histogram-${kind}`))
+  const box = view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(x), box.y + view.frame.y_scale.compute(y)]
+}"""
+
+
+def mean_score(page: Any, kind: str = "testimony") -> float:
+    bars = page.evaluate(BARS, kind)
+    share = np.array(bars["share"])
+    if share.sum() == 0:
+        return float("nan")
+    return float(np.average((np.array(bars["left"]) + np.array(bars["right"])) / 2, weights=share))
+
+
+def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
+    for _ in range(PATIENCE // 250):
+        if condition():
+            return
+        page.wait_for_timeout(250)
+    raise AssertionError(told)
+
+
+def recorded(page: Any) -> int:
+    words = page.get_by_text(re.compile(r"plans recorded")).first.inner_text(timeout=PATIENCE)
+    found = re.search(r"([\d,]+) plans recorded", words)
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
+def pause(page: Any, at_least: int = 60) -> None:
+    wait_for(page, lambda: recorded(page) >= at_least, f"fewer than {at_least} plans were recorded")
+    page.get_by_role("button", name="Pause").click()
+    # The charts catch up with the last plans.
+    page.wait_for_timeout(2500)
+
+
+def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    for words in (
+        "Real: the county outlines",
+        "Drawn: the block groups",
+        "odds of any plan change at most ×2.7",
+    ):
+        assert page.get_by_text(words).first.is_visible()
+    wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
+    for tab in ("Which communities?", "Who ends up where?", "Save a plan", "How does it compare?"):
+        page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(1500)
+    visit.assert_clean()
+
+
+def test_epsilon_moves_the_histogram(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    page.get_by_text("testimony is ignored", exact=False).first.wait_for()
+    page.wait_for_timeout(1000)
+    wait_for(page, lambda: recorded(page) > 60, "no plans were recorded at ε = 0")
+    page.wait_for_timeout(1500)
+    ignored = mean_score(page)
+    page.keyboard.press("End")
+    page.get_by_text("×22,026").first.wait_for()
+    wait_for(page, lambda: mean_score(page) > ignored + 0.03, f"the histogram stayed near {ignored:.3f}")
+    visit.assert_clean()
+
+
+def test_a_tap_on_a_bar_shows_a_plan_from_it(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    pause(page)
+    bars = page.evaluate(BARS, "testimony")
+    tallest = int(np.argmax(bars["share"]))
+    low, high = bars["left"][tallest], bars["right"][tallest]
+    place = page.evaluate(PLACE, ["testimony", (low + high) / 2, bars["share"][tallest] / 2])
+    before = page.evaluate(LABELS)
+    page.mouse.click(*place)
+    page.get_by_text(re.compile(r"^Plan 1 of \d+ in the bar")).wait_for()
+    page.wait_for_timeout(800)
+    whole = page.get_by_text(re.compile("of testimonies whole")).inner_text()
+    assert low - 0.0005 <= float(whole.split("%")[0]) / 100 <= high + 0.0005
+    first = page.evaluate(LABELS)
+    assert first != before
+    page.mouse.click(*place)
+    page.get_by_text(re.compile(r"^Plan 2 of \d+ in the bar")).wait_for()
+    page.get_by_role("button", name="Enacted plan").click()
+    page.get_by_text("Enacted plan cd2025", exact=True).wait_for()
+    visit.assert_clean()
+
+
+def save(page: Any, button: str, folder: Path) -> Path:
+    with page.expect_download(timeout=60_000) as waiting:
+        page.get_by_text(button).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_saved_files_are_the_plan_on_the_map(visit: Any, demo: str, tmp_path: Path) -> None:
+    visit.open(demo)
+    page = visit.page
+    pause(page, at_least=5)
+    page.get_by_role("tab", name="Save a plan").click()
+    on_map = page.evaluate(LABELS)
+    districts_path = save(page, "Save districts as GeoJSON", tmp_path)
+    assert re.fullmatch(
+        r"Missouri-demonstration_current-plan_eps-1_testimony_step-\d+_districts\.geojson",
+        districts_path.name,
+    )
+    districts = gpd.read_file(districts_path)
+    units = gpd.read_file(save(page, "Save units as GeoJSON", tmp_path))
+    table = pd.read_csv(save(page, "Save two columns as CSV", tmp_path), dtype=str)
+    assert districts.crs == units.crs == "EPSG:4326"
+    assert [int(label) - 1 for label in units["district"]] == on_map
+    assert table["district"].tolist() == units["district"].tolist()
+    assert table["id"].tolist() == units["id"].tolist()
+    assert districts["population"].sum() == units["population"].sum()
+    outlines = districts.set_index("district").geometry
+    for label, points in units.representative_point().groupby(units["district"]):
+        assert points.within(outlines[label]).mean() > 0.999
+    visit.assert_clean()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files as a state brings them: units and edges as tables, outlines as GeoJSON, testimonies as a long table."""
+    folder = tmp_path_factory.mktemp("files")
+    side = 12
+    y, x = np.divmod(np.arange(side * side), side)
+    ids = [f"29{i:04d}" for i in range(side * side)]
+    squares = shapely.box(-92.5 + x / 50, 38 + y / 50, -92.5 + (x + 1) / 50, 38 + (y + 1) / 50)
+    gpd.GeoDataFrame({"GEOID20": ids}, geometry=squares, crs="EPSG:4326").to_file(folder / "units.geojson")
+    pd.DataFrame({"GEOID20": ids, "pop20": 100 + x, "plan": 1 + 2 * (y >= 6) + (x >= 6)}).to_csv(
+        folder / "nodes.csv", index=False
+    )
+    pairs = [(i, i + 1) for i in range(side * side) if x[i] < side - 1]
+    pairs += [(i, i + side) for i in range(side * (side - 1))]
+    pd.DataFrame([(ids[u], ids[v]) for u, v in pairs], columns=["u", "v"]).to_csv(
+        folder / "edges.csv", index=False
+    )
+    rows = [(f"t{t}", ids[t * 5 + j], f"C{t % 3}") for t in range(20) for j in range(3)]
+    pd.DataFrame(rows, columns=["testimony", "GEOID20", "cluster"]).to_csv(
+        folder / "testimonies.csv", index=False
+    )
+    return folder
+
+
+def test_the_page_works_from_files_of_ones_own(visit: Any, serve: Callable[..., str], files: Path) -> None:
+    address = serve(
+        *("--units", str(files / "nodes.csv"), "--edges", str(files / "edges.csv")),
+        *("--shapes", str(files / "units.geojson"), "--id", "GEOID20", "--population", "pop20"),
+        *("--plan", "plan", "--testimonies", str(files / "testimonies.csv"), "--name", "Gridland"),
+    )
+    visit.open(address)
+    page = visit.page
+    assert page.get_by_text("Gridland: 144 units, 4 districts, 20 testimonies").is_visible()
+    page.get_by_role("button", name="Advanced").click()
+    tolerance = page.get_by_label("Population tolerance (%)")
+    tolerance.fill("30")
+    tolerance.press("Enter")
+    wait_for(page, lambda: recorded(page) > 50, "no plans were recorded")
+    page.get_by_role("tab", name="Who ends up where?").click()
+    assert page.get_by_text("no columns of Democratic and Republican votes").is_visible()
+    visit.assert_clean()
+
+
+def test_files_that_cannot_be_used_are_explained(visit: Any, serve: Callable[..., str], files: Path) -> None:
+    address = serve("--units", str(files / "nodes.csv"), "--plan", "plan")
+    visit.page.goto(address)
+    visit.page.get_by_text("Something needs your attention.").wait_for()
+    assert "edges" in visit.page.get_by_text("Something needs your attention.").locator("..").inner_text()
+    visit.assert_clean()
