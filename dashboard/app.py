@@ -1,4 +1,4 @@
-"""The page: ``panel serve dashboard/app.py``, or with own files ``panel serve dashboard/app.py --args --units …``."""
+"""The page: ``panel serve dashboard/app.py``, with own files ``panel serve dashboard/app.py --args --units …``."""
 
 import logging
 import sys

@@ -33,7 +33,7 @@ class Bins:
     @property
     def edges(self) -> NDArray[np.float64]:
         """Ends of the bars, shape (n_bars + 1,)."""
-        return self.start + self.width * np.arange(self.n_bars + 1)
+        return self.start + self.width * np.arange(self.n_bars + 1, dtype=np.float64)
 
     @property
     def end(self) -> float:

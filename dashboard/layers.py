@@ -7,12 +7,11 @@ a hundredth of the time.
 from typing import NamedTuple
 
 import geoviews as gv
-import geoviews.plotting.bokeh  # noqa: F401  registers how GeoViews elements are drawn
+import geoviews.plotting.bokeh
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import field
-from bokeh.models import ColumnDataSource, GlyphRenderer
-from bokeh.models.glyphs import Glyph
+from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer
 from bokeh.plotting import figure
 from cartopy import crs
 

@@ -1,7 +1,7 @@
 """The figure of the map: resting layers over a picture that the browser colours.
 
-The picture of unit numbers (see `bottomup.dashboard.raster`) travels once per view. A new plan travels as one small
-integer per unit; ``paint.js`` turns both into colours and district borders.
+The picture of unit numbers (see `bottomup.dashboard.raster`) travels once per view. A new plan travels as one
+small integer per unit; ``paint.js`` turns both into colours and district borders.
 """
 
 from dataclasses import dataclass

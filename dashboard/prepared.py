@@ -55,6 +55,8 @@ class Prepared:
     Attributes
     ----------
     inputs : Inputs
+    enacted : str
+        Name of the plan that stands as the enacted one at first.
     testimonies : Testimonies
     problem : Problem
     scene : Scene or None
@@ -68,6 +70,7 @@ class Prepared:
     """
 
     inputs: Inputs
+    enacted: str
     testimonies: Testimonies
     problem: Problem
     scene: Scene | None
@@ -99,8 +102,14 @@ def prepare(inputs: Inputs) -> Prepared:
     Raises
     ------
     DataError
-        When there are no testimonies: the page is about them.
+        When there are no testimonies, which the page is about, or no enacted plan to compare with.
     """
+    if inputs.enacted is None:
+        raise DataError(
+            "plan",
+            "The page needs an enacted plan, and none was given.",
+            remedy="Name it with --plan: a column of the units file, or a two-column CSV.",
+        )
     if inputs.testimonies is None or not inputs.testimonies.n_testimonies:
         raise DataError(
             "testimonies",
@@ -114,6 +123,7 @@ def prepare(inputs: Inputs) -> Prepared:
         scene = build_scene(inputs.geography, inputs.plans, inputs.counties, inputs.towns)
     return Prepared(
         inputs=inputs,
+        enacted=inputs.enacted.name,
         testimonies=inputs.testimonies,
         problem=problem,
         scene=scene,

@@ -57,8 +57,7 @@ class Session:
 
     def __init__(self, prepared: Prepared, *, slots: FairSlots = SAMPLING) -> None:
         self.prepared = prepared
-        inputs = prepared.inputs
-        self.settings = Settings(list(inputs.plans), inputs.enacted.name)
+        self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
         self._begun = False
         self.shown = Shown()
         self.worker = Worker(prepared.build_chains, self.settings.design, self.settings.aim, slots=slots)
@@ -77,7 +76,7 @@ class Session:
         return self.prepared.plan(self.settings.enacted).n_districts
 
     def begin(self) -> None:
-        """Let the walks run, if the settings say so. Until this is called nothing is computed for the visitor."""
+        """Let the walks run, if the settings say so. Until then nothing is computed for the visitor."""
         if not self._begun:
             self._begun = True
             if self.settings.running:

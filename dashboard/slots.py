@@ -31,7 +31,7 @@ class FairSlots:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a slot, hold it for the body of the ``with`` statement, and give others time to take it."""
+        """Wait for a slot, hold it for the body of the ``with`` statement, then let others take it."""
         with self._lock:
             ticket = None
             if self._free and not self._waiting:

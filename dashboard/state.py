@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.worker import Aim, Design
 
-__all__ = ["BarPlan", "EPSILONS", "SHOWN", "Settings", "Shown", "promise", "promise_caption"]
+__all__ = ["EPSILONS", "SHOWN", "BarPlan", "Settings", "Shown", "promise", "promise_caption"]
 
 _PER_DECADE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EPSILONS: tuple[float, ...] = (0.0, *(round(step / 10, 2) for step in _PER_DECADE), *_PER_DECADE, 10.0)
@@ -26,7 +26,9 @@ class Settings(param.Parameterized):
         1.0, bounds=(0.0, 10.0), doc="Most that one testimony moves the log-odds of a plan."
     )
     score = param.Selector(default="testimony", objects=["testimony", "cluster"], doc="What counts as kept.")
-    enacted = param.Selector(default=None, objects=[], check_on_set=True, doc="Name of the plan that stands as the enacted one.")
+    enacted = param.Selector(
+        default=None, objects=[], check_on_set=True, doc="Name of the plan that stands as the enacted one."
+    )
     tolerance = param.Number(
         0.05, bounds=(0.001, 0.5), doc="Largest deviation of a district's population, 1 = 100 %."
     )
@@ -118,7 +120,7 @@ def promise(epsilon: float) -> str:
 
 
 def promise_caption(score: str, delta_cluster: float | None) -> str:
-    """On what the promise rests: stationarity, and for the cluster score a sensitivity that looks at the data."""
+    """On what the promise rests: stationarity, and for the cluster score a Δ that looks at the data."""
     caption = "At stationarity: once the walk has forgotten its start."
     if score == "cluster" and delta_cluster is not None:
         caption += f" For this score the sensitivity Δ = {delta_cluster:.4f} is computed from the data."

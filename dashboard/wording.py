@@ -1,8 +1,7 @@
 """Plain sentences: what a chart shows, in words that stand beside it."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
 from bottomup.dashboard.prepared import PlanNumbers
 from bottomup.dashboard.recording import Scores
@@ -35,19 +34,21 @@ def number_of_plans(scores: Scores) -> str:
         return "No plans yet."
     early = " Early days: expect change." if scores.n_used < _FEW else ""
     return (
-        f"Drawn from {scores.n_used:,} plans: the later half of {scores.n_recorded:,} recorded since the last "
-        f"change. The first half is taken as warming up.{early}"
+        f"Drawn from {scores.n_used:,} plans: the later half of {scores.n_recorded:,} recorded since the "
+        f"last change. The first half is taken as warming up.{early}"
     )
 
 
-def comparison(kind: str, ensemble: Sequence[float], baseline: Sequence[float], enacted: float) -> str:
+def comparison(
+    kind: str, ensemble: NDArray[np.float64], baseline: NDArray[np.float64], enacted: float
+) -> str:
     """How an ensemble compares with the baseline and the enacted plan on one score."""
     if not len(ensemble):
         return "Waiting for the first plans."
     what = (
         "of testimonies are kept whole" if kind == "testimony" else "of cluster weight is in best districts"
     )
-    above = float(np.mean(np.asarray(ensemble) > enacted))
+    above = float(np.mean(ensemble > enacted))
     without = f"; with testimony ignored {np.mean(baseline):.1%}" if len(baseline) else ""
     return (
         f"On average <b>{np.mean(ensemble):.1%}</b> {what}{without}; in the enacted plan {enacted:.1%}. "
@@ -70,7 +71,7 @@ def progress_line(progress: Progress) -> str:
     if progress.phase == "waiting":
         return "Not started yet."
     if progress.phase == "preparing":
-        return "Preparing the walk (the first time takes a few seconds more) …"
+        return "Preparing the walk. On a new machine it is compiled first, which can take a minute …"
     if progress.phase == "failed":
         return "Stopped by an error; see the message."
     recorded = 0 if progress.recording is None else len(progress.recording)

@@ -1,7 +1,7 @@
 """The thread that samples for one visitor.
 
-It owns two chains: one at ε = 0, the baseline, until that has enough plans, and one at the chosen ε and score.
-It never touches the page. What it has to say it leaves in recordings, which lock, and in a `Progress`, which
+It owns two chains: one at ε = 0, the baseline, until that has enough plans, and one at the chosen ε and
+score. It never touches the page. What it has to say it leaves in recordings, which lock, and in a `Progress`, which
 never changes once it is made; the page reads both whenever it likes.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.recording import Recording
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.sampler.chain import Records
+from bottomup.sampler.target import Score
 
 __all__ = ["Aim", "Chains", "Design", "Progress", "SamplingChain", "Worker"]
 
@@ -34,7 +35,7 @@ class Aim(NamedTuple):
     """What the walk favours; a change keeps the walk's plan and starts a new recording."""
 
     epsilon: float
-    score: str
+    score: Score
 
 
 class Design(NamedTuple):
@@ -64,10 +65,17 @@ class SamplingChain(Protocol):
 class Chains(Protocol):
     """The two chains of one design, and what is recorded of each."""
 
-    baseline: SamplingChain
-    ensemble: SamplingChain
-    n_baseline_steps: int
-    """Steps after which the baseline has enough plans."""
+    @property
+    def baseline(self) -> SamplingChain:
+        """The chain at ε = 0."""
+
+    @property
+    def ensemble(self) -> SamplingChain:
+        """The chain at the chosen ε and score."""
+
+    @property
+    def n_baseline_steps(self) -> int:
+        """Steps after which the baseline has enough plans."""
 
     def aim(self, aim: Aim) -> None:
         """Let the ensemble's chain favour something else, from where it stands."""
@@ -263,7 +271,8 @@ class Worker:
         """One turn of the ensemble's chain and, while it needs more plans, one of the baseline's."""
         assert self._chains is not None
         progress, chains = self._progress, self._chains
-        assert progress.recording is not None and progress.baseline is not None
+        assert progress.recording is not None
+        assert progress.baseline is not None
         taken = self._turn("ensemble", chains.ensemble, progress.recording)
         if chains.baseline.steps < chains.n_baseline_steps:
             taken += self._turn("baseline", chains.baseline, progress.baseline)

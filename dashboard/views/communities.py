@@ -147,8 +147,9 @@ class CommunitiesView(pn.viewable.Viewer):
         lost = int(np.sum(ensemble.share < baseline.share - 0.1))
         gained = int(np.sum(ensemble.share > baseline.share + 0.1))
         self._intro.object = (
-            f"<p><b>{gained:,}</b> of {n:,} testimonies are kept whole clearly more often than in the baseline, "
-            f"<b>{lost:,}</b> clearly less often (by more than 10 points). From {ensemble.n_used:,} plans.</p>"
+            f"<p><b>{gained:,}</b> of {n:,} testimonies are kept whole clearly more often than in the "
+            f"baseline, <b>{lost:,}</b> clearly less often (by more than 10 points). "
+            f"From {ensemble.n_used:,} plans.</p>"
         )
         if self._clusters is not None and not self.shows_table:
             of_testimony, n_clusters = self._clusters.of_testimony, len(self._clusters.names)
@@ -165,7 +166,7 @@ class CommunitiesView(pn.viewable.Viewer):
 
 # The theme's own rules come later, hence the emphasis.
 _TABLE = """
-.tabulator { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 15px !important; border: 0; }
+.tabulator { font: 15px Roboto, 'Liberation Sans', Arial, sans-serif !important; border: 0; }
 .tabulator .tabulator-col .tabulator-col-content { padding: 4px 6px !important; }
 .tabulator .tabulator-col .tabulator-col-title { font-size: 15px; white-space: normal !important;
   overflow: visible !important; padding-right: 12px !important; hyphens: manual; }

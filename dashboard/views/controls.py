@@ -128,18 +128,25 @@ class ControlsView(pn.viewable.Viewer):
 
     def _link(self) -> None:
         settings = self._session.settings
-        self._epsilon.param.watch(lambda event: settings.param.update(epsilon=event.new), "value_throttled")
+        # The throttled value is the slider's position, not the option there: it only says when to look.
+        self._epsilon.param.watch(
+            lambda *_: settings.param.update(epsilon=self._epsilon.value), "value_throttled"
+        )
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         self._tolerance.param.watch(self._set_tolerance, "value")
         settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "running"])
         settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
-        self._run.on_click(lambda *_: settings.param.update(running=True) or self._try_again())
-        self._pause.on_click(lambda *_: settings.param.update(running=False))
+        self._run.on_click(lambda *_: self._start())
+        self._pause.on_click(lambda *_: self._stop())
         self._reset.on_click(lambda *_: self._session.reset())
 
-    def _try_again(self) -> None:
-        """After an error the settings still say running; ask the worker directly."""
+    def _start(self) -> None:
+        self._session.settings.running = True
+        # After an error the settings still say running: the worker is to try again.
         self._session.worker.run()
+
+    def _stop(self) -> None:
+        self._session.settings.running = False
 
     def _set_tolerance(self, event: param.parameterized.Event) -> None:
         if event.new is not None:

@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import panel as pn
 from bokeh.events import Tap
+from numpy.typing import NDArray
 
 from bottomup.dashboard.binning import Bins, choose_bins
 from bottomup.dashboard.plots import HistogramPlot, histogram_plot
@@ -93,5 +95,5 @@ class HistogramsView(pn.viewable.Viewer):
         )
 
 
-def _of_kind(scores: Scores, kind: str):
+def _of_kind(scores: Scores, kind: str) -> NDArray[np.float64]:
     return scores.testimony if kind == "testimony" else scores.cluster

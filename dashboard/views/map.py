@@ -16,7 +16,7 @@ from bottomup.dashboard.wording import plan_figures
 __all__ = ["MapView"]
 
 _LARGEST_PICTURE = 4096
-# A browser that has not answered for this many ticks has lost a message or lies in the background: send again.
+# A browser silent for this many ticks has lost a message or lies in the background: send again.
 _PATIENCE_TICKS = 14
 
 
@@ -85,7 +85,8 @@ class MapView(pn.viewable.Viewer):
 
     def _send_frame(self, _attribute: str, _old: object, new: dict) -> None:
         """Draw the picture that the browser asks for."""
-        assert self._map is not None and self._session.prepared.scene is not None
+        assert self._map is not None
+        assert self._session.prepared.scene is not None
         values = {name: float(column[0]) for name, column in new.items()}
         width, height = (min(_LARGEST_PICTURE, int(values[name])) for name in ("width", "height"))
         view = View(*(values[name] for name in View._fields))

@@ -56,6 +56,7 @@ class PageView(pn.viewable.Viewer):
         )
         self._tabs.param.watch(lambda *_: self._views[self._tabs.active].refresh(), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
+        session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._layout = pn.Column(
             _header(session),
@@ -87,7 +88,7 @@ class PageView(pn.viewable.Viewer):
         return self._layout
 
     async def tick(self) -> None:
-        """Bring what is in sight up to date. Asynchronous: under server threads a plain callback is not sent."""
+        """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
         if not self._map.seen:
             return
         self.session.begin()
@@ -111,6 +112,10 @@ class PageView(pn.viewable.Viewer):
         self._error = str(error) or type(error).__name__
         self._show_error("")
 
+    def _forget_error(self) -> None:
+        """A changed setting answers the message of the page itself; the worker's has its own life."""
+        self._error = ""
+
     def _show_error(self, of_worker: str) -> None:
         words = of_worker or self._error
         shown = failure(words) if words else ""
@@ -125,7 +130,8 @@ def _header(session: Session) -> pn.Row:
     title = (
         f"<h1>Redistricting from the bottom up</h1>"
         f'<p class="quiet" style="margin: 0">{html.escape(inputs.geography.name)}: '
-        f"{inputs.geography.n_units:,} units, {session.n_districts} districts, {n_testimonies:,} testimonies</p>"
+        f"{inputs.geography.n_units:,} units, {session.n_districts} districts, "
+        f"{n_testimonies:,} testimonies</p>"
     )
     header = pn.Row(
         pn.pane.HTML(title, **TEXT_STYLE, width=446), margin=(8, 16, 6, 16), sizing_mode="stretch_width"

@@ -13,7 +13,9 @@ _WORDS = {
     "democratic": ("Democratic share of two-party votes", "districts from the least Democratic to the most"),
 }
 _MISSING = {
-    "black_vap": "The units have no columns of voting-age people and Black voting-age people, so that spread is left out.",
+    "black_vap": (
+        "The units have no columns of voting-age people and Black voting-age people, so that spread is left out."
+    ),
     "democratic": "The units have no columns of Democratic and Republican votes, so that spread is left out.",
 }
 
@@ -76,6 +78,7 @@ class SpreadView(pn.viewable.Viewer):
             n_used = len(shares)
             plot.fill(shares, enacted[name])
         self._plans.object = (
-            f'<p class="quiet">From {n_used:,} plans, the later half of those recorded. In every plan the districts '
-            "are put in order first, so a box tells of the lowest, the second lowest and so on, not of one place.</p>"
+            f'<p class="quiet">From {n_used:,} plans, the later half of those recorded. In every plan the '
+            "districts are put in order first, so a box tells of the lowest, the second lowest and so on, "
+            "not of one place.</p>"
         )

@@ -30,14 +30,16 @@ h1 { font-size: 22px; font-weight: 700; margin: 0; letter-spacing: -0.2px; }
 h2 { font-size: 17px; font-weight: 700; margin: 0 0 2px 0; }
 b { font-weight: 700; }
 .quiet { color: #4d5864; font-size: 15px; }
-.ends { display: flex; justify-content: space-between; gap: 24px; color: #4d5864; font-size: 15px; line-height: 1.2; }
+.ends { display: flex; justify-content: space-between; gap: 24px; color: #4d5864; font-size: 15px;
+        line-height: 1.2; }
 .ends span:last-child { text-align: right; }
 .figures { display: flex; flex-wrap: wrap; gap: 2px 26px; }
 .figures div { white-space: nowrap; color: #4d5864; font-size: 15px; }
 .figures b { color: #1d2733; font-size: 18px; }
 .key { display: flex; flex-wrap: wrap; gap: 2px 20px; color: #1d2733; font-size: 15px; }
 .key span { white-space: nowrap; }
-.key i { display: inline-block; width: 22px; margin-right: 7px; vertical-align: middle; box-sizing: border-box; }
+.key i { display: inline-block; width: 22px; margin-right: 7px; vertical-align: middle;
+         box-sizing: border-box; }
 .error { background: #fdecea; border-left: 5px solid #c1121f; padding: 8px 12px; }
 """
 """Stylesheet of every pane of words."""

@@ -88,7 +88,7 @@ def prepared() -> Prepared:
     return prepare(make_inputs())
 
 
-@pytest.fixture()
+@pytest.fixture
 def session(prepared: Prepared) -> Iterator[Session]:
     session = Session(prepared, slots=FairSlots(1))
     # Districts of nine units move one by one only within wide bounds.
@@ -118,7 +118,7 @@ def wait_until() -> Callable[..., None]:
     return _wait_until
 
 
-@pytest.fixture()
+@pytest.fixture
 def unused_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

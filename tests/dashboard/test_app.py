@@ -20,6 +20,7 @@ from bottomup.dashboard.options import Inputs, add_input_options, load_inputs
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.saving import file_name, file_text
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.communities import mean_by_cluster
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.page import PageView, failure
@@ -33,7 +34,7 @@ def _extension() -> None:
     pn.extension("tabulator")
 
 
-@pytest.fixture()
+@pytest.fixture
 def page_of() -> Iterator[Callable[[Prepared], PageView]]:
     """Return a maker of pages whose workers end with the test."""
     pages: list[PageView] = []
@@ -71,7 +72,7 @@ def test_controls_and_settings_follow_each_other(session: Session) -> None:
     controls = ControlsView(session)
     slider = widget(controls, "ε, the weight of one testimony")
     with param.edit_constant(slider):
-        slider.param.update(value=5.0, value_throttled=5.0)
+        slider.param.update(value=5.0, value_throttled=EPSILONS.index(5.0))
     assert session.settings.epsilon == 5.0
     session.settings.epsilon = 0.0
     assert slider.value == 0.0
@@ -205,6 +206,8 @@ def test_a_page_without_testimonies_is_refused(inputs_of: Callable[..., Inputs])
     inputs = inputs_of()
     with pytest.raises(DataError, match="needs testimonies"):
         prepare(Inputs(inputs.geography, inputs.enacted, inputs.plans))
+    with pytest.raises(DataError, match="needs an enacted plan"):
+        prepare(Inputs(inputs.geography, None, {}, inputs.testimonies))
 
 
 def test_files_of_ones_own_are_read(tmp_path: Path, inputs_of: Callable[..., Inputs]) -> None:

@@ -161,7 +161,7 @@ def test_saved_files_are_the_plan_on_the_map(visit: Any, demo: str, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files as a state brings them: units and edges as tables, outlines as GeoJSON, testimonies as a long table."""
+    """Files as a state brings them: three tables, and outlines as GeoJSON."""
     folder = tmp_path_factory.mktemp("files")
     side = 12
     y, x = np.divmod(np.arange(side * side), side)
