@@ -58,7 +58,7 @@ class Session:
     def __init__(self, prepared: Prepared, *, slots: FairSlots = SAMPLING) -> None:
         self.prepared = prepared
         self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
-        self._begun = False
+        self._attended = False
         self.shown = Shown()
         self.worker = Worker(prepared.build_chains, self.settings.design, self.settings.aim, slots=slots)
         self.settings.param.watch(self._run_or_pause, "running")
@@ -75,12 +75,11 @@ class Session:
         """Number of districts."""
         return self.prepared.plan(self.settings.enacted).n_districts
 
-    def begin(self) -> None:
-        """Let the walks run, if the settings say so. Until then nothing is computed for the visitor."""
-        if not self._begun:
-            self._begun = True
-            if self.settings.running:
-                self.worker.run()
+    def attend(self, present: bool) -> None:
+        """Let the walks run while somebody is there and the settings say so."""
+        if present != self._attended:
+            self._attended = present
+            self._run_or_pause()
 
     def reset(self) -> None:
         """Start both walks anew from the enacted plan."""
@@ -91,11 +90,11 @@ class Session:
         """End the worker's thread."""
         self.worker.stop()
 
-    def _run_or_pause(self, event: param.parameterized.Event) -> None:
-        if not event.new:
-            self.worker.pause()
-        elif self._begun:
+    def _run_or_pause(self, *_: param.parameterized.Event) -> None:
+        if self._attended and self.settings.running:
             self.worker.run()
+        else:
+            self.worker.pause()
 
     def _retarget(self, *_: param.parameterized.Event) -> None:
         self.worker.retarget(self.settings.aim)

@@ -12,6 +12,7 @@ from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.map import MapView
+from bottomup.dashboard.views.release import has_browser
 from bottomup.dashboard.views.spread import SpreadView
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME
 
@@ -23,6 +24,15 @@ TICK_MILLISECONDS = 150
 _WORDS_EVERY = 3
 _CHARTS_EVERY = 7
 _TABLE_EVERY = 33
+
+
+TabView = HistogramsView | CommunitiesView | SpreadView | ExportView
+_TABS: dict[str, type[TabView]] = {
+    "How does it compare?": HistogramsView,
+    "Which communities?": CommunitiesView,
+    "Who ends up where?": SpreadView,
+    "Save a plan": ExportView,
+}
 
 
 class PageView(pn.viewable.Viewer):
@@ -40,21 +50,17 @@ class PageView(pn.viewable.Viewer):
         self._error = ""
         self._controls = ControlsView(session)
         self._map = MapView(session)
-        self._views = (
-            HistogramsView(session),
-            CommunitiesView(session),
-            SpreadView(session),
-            ExportView(session),
-        )
-        titles = ("How does it compare?", "Which communities?", "Who ends up where?", "Save a plan")
+        self._views: dict[int, TabView] = {}
+        self._frames = [pn.Column(sizing_mode="stretch_both", margin=0) for _ in _TABS]
         self._tabs = pmui.Tabs(
-            *zip(titles, self._views, strict=True),
+            *zip(_TABS, self._frames, strict=True),
             sizing_mode="stretch_both",
             margin=0,
             theme_config=THEME,
-            sx=_TABS,
+            sx=_TABS_STYLE,
         )
-        self._tabs.param.watch(lambda *_: self._views[self._tabs.active].refresh(), "active")
+        self._tabs.param.watch(lambda *_: self._active_view().refresh(), "active")
+        self._active_view()
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
@@ -87,17 +93,34 @@ class PageView(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
+    def _active_view(self) -> TabView:
+        """View of the open tab; made when the tab is first opened, so that the page opens sooner."""
+        active = self._tabs.active
+        if active not in self._views:
+            self._views[active] = tuple(_TABS.values())[active](self.session)
+            self._frames[active].append(self._views[active])
+        return self._views[active]
+
     async def tick(self) -> None:
         """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
+        try:
+            self._bring_up_to_date()
+        except Exception as error:
+            self.show_failure(error)
+
+    def _bring_up_to_date(self) -> None:
         if not self._map.seen:
             return
-        self.session.begin()
+        present = has_browser(pn.state.curdoc)
+        self.session.attend(present)
+        if not present:
+            return
         self._ticks += 1
         self._show_error(self.session.worker.progress.error)
         self._map.refresh()
         if self._ticks % _WORDS_EVERY == 0:
             self._refresh_words()
-        view = self._views[self._tabs.active]
+        view = self._active_view()
         slow = isinstance(view, CommunitiesView) and view.shows_table
         if self._ticks % (_TABLE_EVERY if slow else _CHARTS_EVERY) == 0:
             view.refresh()
@@ -107,9 +130,11 @@ class PageView(pn.viewable.Viewer):
         self._map.refresh_words()
 
     def show_failure(self, error: Exception) -> None:
-        """Log an error of the page itself and show it."""
-        logger.error("The page met an error.", exc_info=error)
-        self._error = str(error) or type(error).__name__
+        """Show an error of the page itself, and log it once."""
+        words = str(error) or type(error).__name__
+        if words != self._error:
+            logger.error("The page met an error.", exc_info=error)
+        self._error = words
         self._show_error("")
 
     def _forget_error(self) -> None:
@@ -147,7 +172,7 @@ def failure(words: str) -> str:
     return f'<div class="error"><b>Something needs your attention.</b> {html.escape(words)}</div>'
 
 
-_TABS = {
+_TABS_STYLE = {
     "& .MuiTab-root": {
         "textTransform": "none",
         "fontSize": "16px",

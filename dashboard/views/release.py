@@ -1,10 +1,11 @@
-"""Letting go of what a visitor's session holds when it ends."""
+"""Letting go of what a visitor holds: computing time without a browser, the thread with the session."""
 
 import panel as pn
+from bokeh.document import Document
 
 from bottomup.dashboard.session import Session
 
-__all__ = ["release_with_session"]
+__all__ = ["has_browser", "release_with_session"]
 
 
 def release_with_session(session: Session) -> None:
@@ -19,3 +20,15 @@ def release_with_session(session: Session) -> None:
         session.close()
 
     pn.state.on_session_destroyed(release)
+
+
+def has_browser(document: Document | None) -> bool:
+    """Whether a browser is connected to the document; True where that cannot be known, as without a server.
+
+    A session outlives its browser by some seconds, in case that it comes back.
+    """
+    context = None if document is None else document.session_context
+    if context is None:
+        return True
+    own = [session for session in context.server_context.sessions if session.id == context.id]
+    return not own or own[0].connection_count > 0

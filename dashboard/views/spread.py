@@ -14,7 +14,8 @@ _WORDS = {
 }
 _MISSING = {
     "black_vap": (
-        "The units have no columns of voting-age people and Black voting-age people, so that spread is left out."
+        "The units have no columns of voting-age people and Black voting-age people, "
+        "so that spread is left out."
     ),
     "democratic": "The units have no columns of Democratic and Republican votes, so that spread is left out.",
 }

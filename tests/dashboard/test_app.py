@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import panel as pn
+import panel_material_ui as pmui
 import param
 import pytest
 from bokeh.models import Model
@@ -100,6 +101,8 @@ def test_a_page_without_outlines_roles_or_clusters_says_so(
     inputs_of: Callable[..., Inputs], page_of: Callable[[Prepared], PageView]
 ) -> None:
     page = page_of(prepare(inputs_of(outlines=False, roles=False, clusters=False)))
+    for tab in range(4):
+        page.__panel__().select(pmui.Tabs)[0].active = tab
     words = " ".join(str(pane.object) for pane in page.__panel__().select(pn.pane.HTML))
     assert "no map" in words
     assert "no columns of voting-age people" in words
@@ -108,7 +111,7 @@ def test_a_page_without_outlines_roles_or_clusters_says_so(
 
 
 def test_choosing_from_a_bar_walks_through_its_plans(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     wait_until(lambda: len(session.worker.progress.recording or ()) > 100)
     session.settings.running = False
     wait_until(lambda: session.worker.progress.phase == "paused")
@@ -137,7 +140,7 @@ def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: Wa
     enacted = session.shown_plan()
     assert file_name(session, enacted, "table") == "Squareville_quadrants_table.csv"
     session.settings.epsilon = 2.5
-    session.begin()
+    session.attend(True)
     wait_until(lambda: session.worker.progress.steps > 1000)
     session.settings.running = False
     wait_until(lambda: session.worker.progress.phase == "paused")
@@ -176,7 +179,7 @@ def test_an_error_of_the_worker_is_shown_on_the_page(
 ) -> None:
     page = page_of(prepared)
     page.session.settings.tolerance = 0.001
-    page.session.begin()
+    page.session.attend(True)
     page.show_failure(RuntimeError("<the cat> sat on the keyboard"))
     words = " ".join(pane.object or "" for pane in page.__panel__().select(pn.pane.HTML) if pane.visible)
     assert "&lt;the cat&gt; sat on the keyboard" in words
@@ -259,7 +262,7 @@ def test_the_worker_ends_with_the_session(
     def app() -> pn.viewable.Viewable:
         page = create_app(prepared)
         pages.append(page)
-        page.session.begin()
+        page.session.attend(True)
         return page.__panel__()
 
     server = pn.serve(

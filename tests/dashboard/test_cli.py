@@ -132,6 +132,61 @@ def test_nothing_is_overwritten_and_every_refusal_has_a_reason(tmp_path, capsys)
     assert (tmp_path / "run" / "plans.parquet").read_bytes() == before
 
 
+@pytest.fixture
+def tables(tmp_path):
+    """Options for a map of two rows of three units, and a plan of two districts."""
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    nodes.write_text("GEOID20,pop20,cd,one\n" + "".join(f"0{i},10,{i // 3},1\n" for i in range(6)))
+    edges.write_text("u,v\n00,01\n01,02\n03,04\n04,05\n00,03\n01,04\n02,05\n")
+    return ["sample", "--units", str(nodes), "--edges", str(edges), "--out", str(tmp_path / "run")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--plan", "cd", "--districts", "2"], "--districts 2 and --plan cd were both given"),
+        (["--plan", "cd", "--epsilon", "1"], "--epsilon 1 needs --testimonies"),
+        (["--plan", "cd", "--id", "nope"], "or name it with --id."),
+        (["--plan", "cd", "--population", "nope"], "or name it with --population."),
+        (
+            ["--plan", "cd", "--testimonies", "t.csv"],
+            "Rename the right one to 'testimony'. The columns are: who.",
+        ),
+        (["--plan", "one"], "the number of districts must be from 2 to the number of units, 6; got 1"),
+        (
+            ["--districts", "7", "--tolerance", "0.5"],
+            "the number of districts must be from 2 to the number of units, 6; got 7",
+        ),
+        ([], "--districts that you give"),
+    ],
+)
+def test_refusals_speak_of_options(tables, tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("who\nAnn\n")
+    assert main([*tables, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "_column" not in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_seed_is_a_whole_number_and_not_negative(capsys):
+    for seed in ("-1", "1.5", "x"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["verify", "--seed", seed])
+        assert stopped.value.code == 2
+        assert f"--seed: must be a whole number, not negative; got '{seed}'" in capsys.readouterr().err
+
+
+def test_an_interrupt_before_the_walk_has_nothing_to_keep(tables, monkeypatch, capsys):
+    def interrupted(step):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bottomup.sampler.chain.warm_up", interrupted)
+    assert main([*tables, "--plan", "cd"]) == 1
+    assert "bottomup sample: interrupted" in capsys.readouterr().err
+
+
 def test_an_interrupt_keeps_what_was_recorded(tmp_path, monkeypatch):
     from bottomup.sampler.chain import Chain
 

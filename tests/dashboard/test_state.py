@@ -20,7 +20,7 @@ def test_models_need_no_page(module: str) -> None:
 def test_epsilon_positions_are_off_and_then_evenly_spread_on_a_log_scale() -> None:
     assert EPSILONS[0] == 0
     assert (EPSILONS[1], EPSILONS[11], EPSILONS[-1]) == (0.1, 1.0, 10.0)
-    ratios = [high / low for low, high in itertools.pairwise(EPSILONS)]
+    ratios = [high / low for low, high in itertools.pairwise(EPSILONS[1:])]
     assert min(ratios) > 1.15
     assert max(ratios) < 1.4
 

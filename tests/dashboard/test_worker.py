@@ -24,7 +24,7 @@ def test_nothing_is_built_before_the_first_start(session: Session) -> None:
 
 
 def test_a_running_worker_records_plans_of_both_chains(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.baseline_done > 0 and len(worker.progress.recording or ()) > 200)
     progress = worker.progress
@@ -37,7 +37,7 @@ def test_a_running_worker_records_plans_of_both_chains(session: Session, wait_un
 
 
 def test_the_baseline_ends_when_it_has_enough(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.baseline_done == 1)
     baseline = worker.progress.baseline
@@ -48,7 +48,7 @@ def test_the_baseline_ends_when_it_has_enough(session: Session, wait_until: Wait
 
 
 def test_pause_holds_everything_and_start_goes_on(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.steps > 100)
     session.settings.running = False
@@ -63,7 +63,7 @@ def test_pause_holds_everything_and_start_goes_on(session: Session, wait_until: 
 def test_another_epsilon_keeps_the_plan_and_starts_a_new_recording(
     session: Session, wait_until: WaitUntil
 ) -> None:
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.steps > 1000)
     session.settings.running = False
@@ -81,7 +81,7 @@ def test_another_epsilon_keeps_the_plan_and_starts_a_new_recording(
 
 
 def test_a_reset_begins_at_the_enacted_plan(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.steps > 1000)
     session.settings.running = False
@@ -94,7 +94,7 @@ def test_a_reset_begins_at_the_enacted_plan(session: Session, wait_until: WaitUn
 
 
 def test_another_enacted_plan_is_the_new_start(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     wait_until(lambda: session.worker.progress.steps > 100)
     session.settings.running = False
     session.settings.enacted = "stripes"
@@ -126,7 +126,7 @@ def test_an_impossible_start_is_told_in_words_and_can_be_mended(
     session: Session, wait_until: WaitUntil
 ) -> None:
     session.settings.tolerance = 0.5
-    session.begin()
+    session.attend(True)
     worker = session.worker
     wait_until(lambda: worker.progress.steps > 0)
     broken = Design("no such plan", 0.5, 0.0, 1)
@@ -159,7 +159,7 @@ def test_an_error_while_sampling_is_logged_and_shown(
 
 
 def test_stop_ends_the_thread_within_a_second(session: Session, wait_until: WaitUntil) -> None:
-    session.begin()
+    session.attend(True)
     wait_until(lambda: session.worker.progress.steps > 0)
     began = time.monotonic()
     session.worker.stop(timeout=5)
