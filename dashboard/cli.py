@@ -12,6 +12,7 @@ from bottomup.dashboard.options import add_input_options, input_arguments, load_
 from bottomup.data.errors import DataError
 
 if TYPE_CHECKING:
+    from bottomup.sampler.chain import Step
     from bottomup.sampler.statistics import PlanStatistics
 
 __all__ = ["main"]
@@ -37,9 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DataError, ValueError, OSError) as error:
         print(f"bottomup {options.command}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"bottomup {options.command}: interrupted", file=sys.stderr)
+        return 1
 
 
-def _prepare_walk(step: str) -> None:
+def _prepare_walk(step: "Step") -> None:
     from bottomup.sampler.chain import warm_up
 
     print("Preparing the walk (the first time it is compiled, which takes up to a minute) ...", flush=True)
@@ -47,9 +51,17 @@ def _prepare_walk(step: str) -> None:
 
 
 def _add_target_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--score", choices=["testimony", "cluster"], default="testimony")
     parser.add_argument(
-        "--epsilon", type=float, default=0.0, help="per released plan; 0 leaves testimony out (default)"
+        "--score",
+        choices=["testimony", "cluster"],
+        default="testimony",
+        help="what to keep together: testimonies as wholes (default), or clusters by their shares",
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=0.0,
+        help="how much testimony may count, per released plan; 0 leaves it out (default)",
     )
     parser.add_argument(
         "--step",
@@ -57,20 +69,30 @@ def _add_target_options(parser: argparse.ArgumentParser) -> None:
         default="mixed",
         help="one of the two moves with even chances (default), or the paper's step that combines both",
     )
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--seed", type=_seed, default=1, help="whole number that decides the walk (default: 1)"
+    )
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, not negative; got {text!r}")
+    return int(text)
 
 
 def _add_verify(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "verify", help="compare the walk with the exact law on a grid whose plans can all be listed"
     )
-    parser.add_argument("--rows", type=int, default=4)
-    parser.add_argument("--cols", type=int, default=4)
-    parser.add_argument("--districts", type=int, default=4)
-    parser.add_argument("--min-size", type=int, default=3, help="least units of a district")
-    parser.add_argument("--max-size", type=int, default=5, help="most units of a district")
-    parser.add_argument("--steps", type=int, default=2_000_000)
-    parser.add_argument("--compactness", type=float, default=0.02, help="weight of the cut edges")
+    parser.add_argument("--rows", type=int, default=4, help="rows of the grid (default: 4)")
+    parser.add_argument("--cols", type=int, default=4, help="columns of the grid (default: 4)")
+    parser.add_argument("--districts", type=int, default=4, help="number of districts (default: 4)")
+    parser.add_argument("--min-size", type=int, default=3, help="least units of a district (default: 3)")
+    parser.add_argument("--max-size", type=int, default=5, help="most units of a district (default: 5)")
+    parser.add_argument("--steps", type=int, default=2_000_000, help="steps of the walk (default: 2000000)")
+    parser.add_argument(
+        "--compactness", type=float, default=0.02, help="weight of the cut edges (default: 0.02)"
+    )
     parser.add_argument("--cut-edges", type=float, help="cut edges at the centre (default: one edge in two)")
     parser.add_argument(
         "--control",
@@ -133,14 +155,25 @@ def _add_sample(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("sample", help="run the walk without a page and write its plans to a folder")
     add_input_options(parser)
     _add_target_options(parser)
-    parser.add_argument("--tolerance", type=float, default=0.05, help="population deviation, 0.05 for 5 %%")
-    parser.add_argument("--districts", type=int, help="make a start with so many districts (without --plan)")
-    parser.add_argument("--compactness", type=float, default=0.005, help="weight of the cut edges")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.05,
+        help="largest population deviation of a district (default: 0.05, that is 5 %%)",
+    )
+    parser.add_argument(
+        "--districts", type=int, help="make a start with so many districts, in place of --plan"
+    )
+    parser.add_argument(
+        "--compactness", type=float, default=0.005, help="weight of the cut edges (default: 0.005)"
+    )
     parser.add_argument(
         "--cut-edges", type=float, help="cut edges at the centre (default: those of the start)"
     )
-    parser.add_argument("--steps", type=int, default=200_000)
-    parser.add_argument("--thin", type=int, default=200, help="steps between two recorded plans")
+    parser.add_argument("--steps", type=int, default=200_000, help="steps of the walk (default: 200000)")
+    parser.add_argument(
+        "--thin", type=int, default=200, help="steps from one recorded plan to the next (default: 200)"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the run; made when missing")
     parser.set_defaults(run=_sample)
 
@@ -160,6 +193,13 @@ def _sample(options: argparse.Namespace) -> int:
             "--steps must be at least 1 and --thin between 1 and --steps; "
             f"got {options.steps} and {options.thin}"
         )
+    if options.districts is not None and options.plan is not None:
+        raise ValueError(
+            f"--districts {options.districts} and --plan {options.plan} were both given; give the plan to "
+            "start from, or the number of districts of a start that is made"
+        )
+    if options.epsilon > 0 and options.units is not None and options.testimonies is None:
+        raise ValueError(f"--epsilon {options.epsilon:g} needs --testimonies, or leave it out")
     inputs = load_inputs(options, needs_plan=options.districts is None)
     geography, testimonies = inputs.geography, inputs.testimonies
     if testimonies is not None:

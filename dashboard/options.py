@@ -1,7 +1,9 @@
 """The inputs that every command and the page share: their options, and how they are read."""
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import geopandas
@@ -15,6 +17,9 @@ from bottomup.data.testimonies import Testimonies, read_testimonies
 __all__ = ["Inputs", "add_input_options", "input_arguments", "load_inputs", "parse_input_options"]
 
 DEMO_PLAN = "cd2025"
+# What errors call arguments of functions is an option here, or cannot be given.
+_OPTIONS = {"id_column": "--id", "population_column": "--population"}
+_NO_OPTION = re.compile(r", or name it with (testimony|unit|cluster)_column")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +107,23 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
     DataError
         When a file fails a check, or options contradict each other.
     """
-    if options.units is None:
-        return _load_demo(options)
+    with _naming_options():
+        return _load_demo(options) if options.units is None else _load_files(options, needs_plan)
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Let errors name options where they name arguments of Python."""
+    try:
+        yield
+    except DataError as error:
+        remedy = _NO_OPTION.sub("", error.remedy)
+        for argument, option in _OPTIONS.items():
+            remedy = remedy.replace(argument, option)
+        raise DataError(error.code, error.message, remedy=remedy, units=error.units) from error
+
+
+def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
     if options.demo:
         raise DataError(
             "options",
@@ -114,7 +134,8 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
         raise DataError(
             "options",
             "--units was given without --plan.",
-            remedy="Name the enacted plan: a column of the units file, or a two-column CSV.",
+            remedy="Name the enacted plan: a column of the units file, or a two-column CSV. Without one, "
+            "`bottomup sample` makes a start with the number of --districts that you give.",
         )
     geography = read_geography(
         options.units,
