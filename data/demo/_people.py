@@ -113,16 +113,17 @@ def draw_people(cells: Cells, counties: pd.DataFrame, towns: pd.DataFrame) -> pd
     )
     columns = ["pop20", "vap20", "bvap20", "pres20_total", "pres20_dem", "pres20_rep"]
     people = pd.DataFrame(0, index=range(len(where)), columns=columns)
-    for county, figures in enumerate(counties.itertuples()):
+    for county, figures in enumerate(counties[columns].to_numpy(dtype=np.int64)):
+        n_people, n_adults, n_black, n_votes, n_democratic, n_republican = figures.tolist()
         mine = np.flatnonzero(cells.county == county)
-        population = apportion(figures.pop20, crowding[mine])
-        voting_age = _split(figures.vap20, population, adults[mine])
-        black_voting_age = _split(figures.bvap20, voting_age, black[mine])
-        total = _split(figures.pres20_total, voting_age, turnout[mine])
-        neither = figures.pres20_total - figures.pres20_dem - figures.pres20_rep
+        population = apportion(n_people, crowding[mine])
+        voting_age = _split(n_adults, population, adults[mine])
+        black_voting_age = _split(n_black, voting_age, black[mine])
+        total = _split(n_votes, voting_age, turnout[mine])
+        neither = n_votes - n_democratic - n_republican
         two_party = total - apportion(neither, total.astype(float), total)
         share = black_voting_age / np.maximum(voting_age, 1)
-        democratic = _split(figures.pres20_dem, two_party, lean[mine] + 4.0 * share)
+        democratic = _split(n_democratic, two_party, lean[mine] + 4.0 * share)
         people.loc[mine, columns] = np.stack(
             [population, voting_age, black_voting_age, total, democratic, two_party - democratic], axis=1
         )

@@ -90,7 +90,8 @@ def draw_plan(
         District numbers as enacted, from 1.
     """
     assignment = np.zeros(len(county), dtype=np.int64)
-    for code, rows in shares[shares["plan"] == name].groupby("county"):
+    for group, rows in shares[shares["plan"] == name].groupby("county"):
+        code = str(group)
         cells = np.flatnonzero(county == codes.index(code))
         people = dict(zip(rows["district"], rows["pop20"], strict=True))
         if len(people) == 1:

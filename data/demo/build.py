@@ -62,7 +62,7 @@ def build(folder: Path) -> None:
         for name in FACT_FILES:
             shutil.copyfile(FILES / name, folder / name)
     _write(folder / "units.csv", units.columns, units.itertuples(index=False))
-    _write_outlines(folder, units["id"], cells)
+    _write_outlines(folder, units["id"].tolist(), cells)
     _write(
         folder / "edges.csv",
         ["first", "second", "shared_perimeter"],

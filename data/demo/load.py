@@ -90,7 +90,7 @@ def load_demo(folder: Path = FILES) -> Demo:
 
 def _numbers(lists: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Read a column of numbers separated by spaces: all of them in one array, and how many in each row."""
-    counts = lists.str.count(" ").to_numpy(dtype=np.int64) + 1
+    counts = np.array([text.count(" ") + 1 for text in lists], dtype=np.int64)
     return np.array(" ".join(lists).split(), dtype=np.int64), counts
 
 
