@@ -45,7 +45,7 @@ def rook_edges(geometry: gpd.GeoSeries) -> tuple[NDArray[np.int32], NDArray[np.f
 
     joined = np.flatnonzero(shapely.length(shared) > 0)
     lines = gpd.GeoSeries(shared[joined], crs=geometry.crs)
-    if geometry.crs is not None and len(lines):
+    if geometry.crs is not None:
         lines = lines.to_crs(local_crs(geometry))
     edges = np.column_stack([first[joined], second[joined]]).astype(np.int32)
     order = np.lexsort((edges[:, 1], edges[:, 0]))

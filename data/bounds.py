@@ -34,7 +34,7 @@ def population_bounds(total: int, n_districts: int, tolerance: float) -> tuple[i
         If an argument makes no sense, or no whole numbers of people are that equal.
     """
     if n_districts < 1:
-        raise DataError("bad_n_districts", f"n_districts must be at least 1; got {n_districts}.")
+        raise DataError("bad_n_districts", f"the number of districts must be at least 1; got {n_districts}.")
     if not 0 <= tolerance < 1:
         raise DataError(
             "bad_tolerance",
@@ -50,7 +50,7 @@ def population_bounds(total: int, n_districts: int, tolerance: float) -> tuple[i
             "tolerance_too_tight",
             f"tolerance {tolerance} is too tight: {total:,} people cannot be divided into {n_districts} "
             f"districts of {float(ideal * (1 - width)):,.2f} to {float(ideal * (1 + width)):,.2f} people.",
-            remedy=f"Pass at least {round_up(_least_tolerance(ideal))}.",
+            remedy=f"{pass_tolerance(_least_tolerance(ideal))}choose fewer districts.",
         )
     return lower, upper
 
@@ -61,13 +61,15 @@ def check_feasible(geography: Geography, n_districts: int, lower: int, upper: in
     Raises
     ------
     DataError
-        If units are larger than `upper`, there are fewer units than districts, or the bounds cannot add up to
-        the population.
+        If units are larger than `upper`, there are fewer units than districts or fewer than two districts, or
+        the bounds cannot add up to the population.
     """
-    if not 1 <= n_districts <= geography.n_units:
+    if not 2 <= n_districts <= geography.n_units:
         raise DataError(
             "bad_n_districts",
-            f"n_districts must be between 1 and the {geography.n_units:,} units; got {n_districts}.",
+            f"the number of districts must be from 2 to the number of units, {geography.n_units:,}; got "
+            f"{n_districts}.",
+            remedy="Choose another number, or a plan with more districts.",
         )
     total = geography.total_population
     if not lower * n_districts <= total <= upper * n_districts:
@@ -79,13 +81,12 @@ def check_feasible(geography: Geography, n_districts: int, lower: int, upper: in
         )
     large = geography.population > upper
     if large.any():
-        ideal = total / n_districts
         largest = int(geography.population.max())
         raise DataError(
             "unit_too_large",
-            f"{large.sum():,} of {geography.n_units:,} units hold more than the {upper:,} people that a "
-            f"district may have (the largest {largest:,})",
-            remedy=f"Pass a tolerance of at least {round_up(largest / ideal - 1)}, or divide these units.",
+            f"a district may have {upper:,} people, but {large.sum():,} of {geography.n_units:,} units hold "
+            f"more (the largest {largest:,})",
+            remedy=f"{pass_tolerance(largest * n_districts / total - 1)}divide these units.",
             units=[geography.ids[position] for position in np.flatnonzero(large)],
         )
 
@@ -93,6 +94,12 @@ def check_feasible(geography: Geography, n_districts: int, lower: int, upper: in
 def _least_tolerance(ideal: Fraction) -> float:
     whole = math.floor(ideal)
     return 0.0 if whole == ideal else float(max(ideal - whole, whole + 1 - ideal) / ideal)
+
+
+def pass_tolerance(least: float) -> str:
+    """Return advice to be completed by what else helps: to pass a larger tolerance, if that can help."""
+    rounded = round_up(least)
+    return f"Pass a tolerance of at least {rounded}, or " if rounded < 1 else "No tolerance helps: "
 
 
 def round_up(fraction: float) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bottomup.data.errors import DataError, list_some
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.identifiers import UnitMatcher
 from bottomup.data.tables import read_rows
 
@@ -38,26 +38,33 @@ def read_edges(
         None when no column holds it for every edge.
     """
     rows = list(read_rows(path))
-    if not rows or min(len(row) for row in rows) < 2:
-        raise DataError(
-            "edges_columns",
-            f"{str(path)!r} must hold two unit ids in every row.",
-            remedy="Give a table with a row for each pair of neighbours.",
-        )
-    header = [name.lower() for name in rows[0]]
     first, second, perimeter = 0, 1, None
     n_header = 0
-    if rows[0][0] not in matcher and rows[0][1] not in matcher:
+    if rows and all(matcher.may_be_header(cell) for cell in rows[0][:2]):
         n_header = 1
+        header = [name.lower() for name in rows[0]]
         for left, right in _END_COLUMNS:
             if left in header and right in header:
                 first, second = header.index(left), header.index(right)
         perimeter = next((i for i, name in enumerate(header) if _PERIMETER.fullmatch(name)), None)
     body = rows[n_header:]
     width = max(first, second, perimeter or 0) + 1
-    short = [str(number) for number, row in enumerate(body, start=n_header + 1) if len(row) < width]
-    if short:
-        raise DataError("ragged_rows", f"{str(path)!r} has rows that are too short: {list_some(short)}.")
+    short = [
+        str(number)
+        for number, row in enumerate(body, start=n_header + 1)
+        if len(row) < width or not row[first] or not row[second]
+    ]
+    if short or not body:
+        raise DataError(
+            "edges_columns",
+            f"{str(path)!r} must hold two unit ids in every row, but "
+            + (
+                f"not in these (blank lines do not count): {list_some(short)}."
+                if short
+                else "holds no pairs."
+            ),
+            remedy="Give a table with a row for each pair of neighbours.",
+        )
 
     names = [(row[first], row[second]) for row in body]
     ends = np.column_stack([matcher.positions(name[side] for name in names) for side in (0, 1)])
@@ -65,15 +72,17 @@ def read_edges(
     if unknown:
         raise DataError(
             "unknown_edge_unit",
-            f"{str(path)!r} names {len(unknown):,} ids that are not units of the map",
-            remedy="Units and edges must use the same ids.",
+            f"columns {first + 1} and {second + 1} of {str(path)!r} name {count(len(unknown), 'id')} "
+            "not on the map",
+            remedy=f"Ids there look like {matcher.example!r}. The ends of edges are taken from columns named "
+            "u and v, or source and target, otherwise from the first two.",
             units=unknown,
         )
     loops = ends[:, 0] == ends[:, 1]
     if loops.any():
         raise DataError(
             "self_loop",
-            f"{str(path)!r} joins {loops.sum():,} units to themselves",
+            f"{str(path)!r} joins units to themselves in {count(int(loops.sum()), 'row')}",
             remedy="Remove these rows.",
             units=[names[row][0] for row in np.flatnonzero(loops)],
         )

@@ -27,6 +27,21 @@ def list_some(names: Sequence[str], n_listed: int = N_LISTED) -> str:
     return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
+def count(n: int, one: str, many: str = "") -> str:
+    """Return a number and its noun: ``"1 unit"``, ``"1,200 units"``.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    one : str
+        The noun for one.
+    many : str
+        The noun for any other number; `one` with an s when not given.
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 class DataError(ValueError):
     """A file or a plan that cannot be used, and what to do about it.
 
@@ -39,7 +54,8 @@ class DataError(ValueError):
     remedy : str
         What the user can do.
     units : sequence of str
-        Ids of everything concerned: all of them, although the text lists a few only.
+        Ids of everything concerned: all of them, although the text lists a few only. A blank one is listed
+        as ``(blank)``.
 
     Attributes
     ----------
@@ -59,5 +75,5 @@ class DataError(ValueError):
     def __str__(self) -> str:
         text = self.message
         if self.units:
-            text = f"{text.rstrip('.')}: {list_some(self.units)}."
+            text = f"{text.rstrip('.')}: {list_some([unit or '(blank)' for unit in self.units])}."
         return f"{text} {self.remedy}".rstrip()

@@ -15,11 +15,19 @@ from numpy.typing import NDArray
 from bottomup.data.adjacency import rook_edges
 from bottomup.data.checks import check_connected, check_ids, read_population
 from bottomup.data.edges import read_edges
-from bottomup.data.errors import DataError
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.identifiers import ID_COLUMNS, UnitMatcher
 from bottomup.data.polygons import clean_polygons, local_crs, plain_columns, read_shapes
 from bottomup.data.roles import find_roles
-from bottomup.data.tables import as_numbers, flatten_records, is_table, read_table, require_column, text_ids
+from bottomup.data.tables import (
+    as_numbers,
+    find_column,
+    flatten_records,
+    is_table,
+    read_table,
+    require_column,
+    text_ids,
+)
 
 POPULATION_COLUMNS = (
     *("pop20", "totpop20", "totpop", "tot_pop", "total_pop", "p0010001", "pop100", "population", "pop"),
@@ -170,10 +178,16 @@ def read_geography(
         geometry = frame.geometry
 
     id_column = require_column(list(table.columns), id_column, ID_COLUMNS, "unit ids", "id_column", units)
-    ids = check_ids(text_ids(table[id_column]), id_column)
+    ids = check_ids(text_ids(table[id_column]), id_column, units)
     population_column = require_column(
         list(table.columns), population_column, POPULATION_COLUMNS, "population", "population_column", units
     )
+    if population_column == id_column:
+        raise DataError(
+            "same_column",
+            f"column {id_column!r} cannot hold both the unit ids and the population.",
+            remedy="Name two columns with id_column and population_column.",
+        )
     population = read_population(table[population_column], ids, population_column)
     others = table.drop(columns=[id_column, population_column])
     columns = others.apply(as_numbers) if is_table(units) else others
@@ -208,22 +222,23 @@ def read_geography(
 def _shapes_of(path: str | Path, ids: tuple[str, ...], id_column: str) -> gpd.GeoSeries:
     """Return the polygons of a GIS file in the order of the units."""
     frame = read_shapes(path)
-    column = require_column(
-        list(frame.columns),
-        id_column if id_column in frame.columns else None,
-        ID_COLUMNS,
-        "unit ids",
-        "the same name as in the table",
-        path,
-    )
-    row_ids = check_ids(text_ids(frame[column]), column)
+    columns = list(plain_columns(frame).columns)
+    column = id_column if id_column in columns else find_column(columns, ID_COLUMNS)
+    if column is None:
+        raise DataError(
+            "no_column",
+            f"{str(path)!r} has no column {id_column!r}, by which its shapes could be joined to the units.",
+            remedy=f"Rename its column of unit ids to {id_column!r}. Columns: {list_some(columns, 40)}.",
+        )
+    row_ids = check_ids(text_ids(frame[column]), column, path)
     rows = UnitMatcher(row_ids).positions(ids)
     missing = rows < 0
     if missing.any():
         raise DataError(
             "no_shape",
-            f"{missing.sum():,} of {len(ids):,} units have no shape in {str(path)!r}",
-            remedy=f"Ids are matched with its column {column!r}; give a file of the same units.",
+            f"{str(path)!r} has no shape for {missing.sum():,} of {count(len(ids), 'unit')}",
+            remedy=f"Ids are matched with its column {column!r}, where they look like {row_ids[0]!r}; give a "
+            "file of the same units.",
             units=[unit for unit, absent in zip(ids, missing, strict=True) if absent],
         )
     return frame.geometry.iloc[rows].reset_index(drop=True)

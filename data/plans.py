@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.data.adjacency import components
-from bottomup.data.bounds import check_feasible, population_bounds, round_up
-from bottomup.data.errors import DataError, list_some
+from bottomup.data.bounds import check_feasible, pass_tolerance, population_bounds
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
-from bottomup.data.identifiers import UnitMatcher
+from bottomup.data.identifiers import UnitMatcher, without_decimals
 from bottomup.data.tables import read_rows, text_ids
 
 __all__ = [
@@ -91,12 +91,19 @@ def plan_from_column(geography: Geography, column: str) -> Plan:
     if column not in geography.columns:
         raise DataError(
             "no_plan",
-            f"the units have no column {column!r}.",
-            remedy=f"They have {list_some([str(name) for name in geography.columns], 40)}.",
+            f"the units have no column {column!r} that could hold a plan.",
+            remedy=_other_columns(geography),
         )
     values = geography.columns[column]
     labels = text_ids(values)
-    _require_all(geography, [bool(label) for label in labels], f"column {column!r}")
+    missing = [unit for unit, label in zip(geography.ids, labels, strict=True) if not label]
+    if missing:
+        raise DataError(
+            "plan_missing_units",
+            f"column {column!r} holds no district for {len(missing):,} of {count(geography.n_units, 'unit')}",
+            remedy="Every unit needs a district.",
+            units=missing,
+        )
     fractions = [
         unit
         for unit, value in zip(geography.ids, values, strict=True)
@@ -105,7 +112,7 @@ def plan_from_column(geography: Geography, column: str) -> Plan:
     if fractions:
         raise DataError(
             "plan_fraction",
-            f"column {column!r} holds fractions, which cannot be districts, in {len(fractions):,} units",
+            f"column {column!r} holds fractions, which are no districts, in {count(len(fractions), 'unit')}",
             remedy="Name the column that holds the plan.",
             units=fractions,
         )
@@ -137,41 +144,47 @@ def read_plan(path: str | Path, geography: Geography, name: str | None = None) -
     """
     matcher = UnitMatcher(geography.ids)
     rows = list(read_rows(path))
-    if rows and rows[0][0] not in matcher:
-        rows = rows[1:]
-    wide = [row for row in rows if len(row) < 2 or any(row[2:])]
-    if wide or not rows:
+    n_header = 1 if rows and matcher.may_be_header(rows[0][0]) else 0
+    body = rows[n_header:]
+    wide = [number for number, row in enumerate(body, start=n_header + 1) if len(row) < 2 or any(row[2:])]
+    if wide or not body:
         raise DataError(
             "plan_columns",
-            f"{str(path)!r} must have two columns, unit id and district"
-            + (f"; it has {len(wide[0])} in the row of {wide[0][0]!r}." if wide else ", and hold rows."),
+            f"{str(path)!r} must be a table of two columns, unit id and district"
+            + (
+                f"; row {wide[0]:,} has {count(len(rows[wide[0] - 1]), 'column')}."
+                if wide
+                else ", and hold rows."
+            ),
             remedy="Remove the other columns, or name a column of the units as the plan.",
         )
     labels = [""] * geography.n_units
     unknown, repeated = [], []
-    for unit, label, *_ in rows:
+    for unit, label, *_ in body:
         position = matcher.position(unit)
         if position < 0:
             unknown.append(unit)
-        elif labels[position] and label and labels[position] != _label(label):
+        elif labels[position] and label and labels[position] != without_decimals(label):
             repeated.append(geography.ids[position])
         else:
-            labels[position] = _label(label) or labels[position]
+            labels[position] = without_decimals(label) or labels[position]
     missing = [unit for unit, label in zip(geography.ids, labels, strict=True) if not label]
     if missing or unknown or repeated:
         concerned = [
-            ("plan_missing_units", "Without a district are", missing),
-            ("plan_unknown_units", "Not on the map are", unknown),
-            ("plan_repeated_units", "In more than one district are", repeated),
+            ("plan_missing_units", "Without a district", missing, "Give every unit a district."),
+            ("plan_unknown_units", "Not on the map", unknown, "Correct these ids, or remove their rows."),
+            ("plan_repeated_units", "In more than one district", repeated, "Leave one row for each."),
         ]
-        code, introduction, units = next(item for item in concerned if item[2])
+        code, introduction, units, remedy = next(item for item in concerned if item[2])
+        if missing and unknown:
+            remedy = f"Not on the map: {list_some(unknown, 3)}; ids there look like {matcher.example!r}."
         raise DataError(
             code,
-            f"{str(path)!r} is not a plan of this map: of {geography.n_units:,} units "
-            f"{geography.n_units - len(missing):,} have a district and {len(missing):,} have none; "
-            f"{len(unknown):,} ids of the file are not on the map, and {len(repeated):,} units are given "
-            f"more than one district. {introduction}",
-            remedy=f"Ids look like {geography.ids[0]!r} on the map and like {rows[0][0]!r} in the file.",
+            f"{str(path)!r} is not a plan of this map: {geography.n_units - len(missing):,} of "
+            f"{count(geography.n_units, 'unit')} with a district, {len(missing):,} without, "
+            f"{len(repeated):,} with more than one, and {count(len(unknown), 'id')} not on the map. "
+            f"{introduction}",
+            remedy=remedy,
             units=units,
         )
     return plan_from_labels(name if name is not None else Path(path).name.split(".")[0], labels)
@@ -191,8 +204,8 @@ def load_plan(spec: str, geography: Geography) -> Plan:
         return read_plan(spec, geography)
     raise DataError(
         "no_plan",
-        f"{spec!r} is neither a column of the units nor a file.",
-        remedy=f"The units have {list_some([str(name) for name in geography.columns], 40)}.",
+        f"{spec!r} is neither a file nor a column of the units that could hold a plan.",
+        remedy=_other_columns(geography),
     )
 
 
@@ -223,12 +236,17 @@ def check_start(
     if plan.n_districts != wanted or len(sizes) != plan.n_districts:
         raise DataError(
             "wrong_n_districts",
-            f"plan {plan.name!r} has {plan.n_districts} districts ({list_some(plan.labels)}), not {wanted}.",
+            f"plan {plan.name!r} has {count(plan.n_districts, 'district')} ({list_some(plan.labels)}), not "
+            f"{wanted}.",
             remedy="Choose another plan, or the plan's number of districts.",
         )
     empty = [label for label, size in zip(plan.labels, sizes, strict=True) if size == 0]
     if empty:
-        raise DataError("empty_district", f"plan {plan.name!r} has no units in district {list_some(empty)}.")
+        raise DataError(
+            "empty_district",
+            f"plan {plan.name!r} has no units in district {list_some(empty)}.",
+            remedy="Start from another plan.",
+        )
     check_feasible(geography, wanted, lower, upper)
     _check_whole(geography, plan)
     _check_balanced(geography, plan, lower, upper)
@@ -248,7 +266,8 @@ def _check_whole(geography: Geography, plan: Plan) -> None:
             detached.extend(geography.ids[position] for position in outside)
             people = int(geography.population[outside].sum())
             described.append(
-                f"district {label} is in {len(of_district)} pieces, {people:,} people apart from the largest"
+                f"district {label} is in {len(of_district)} pieces, with "
+                f"{count(people, 'person', 'people')} apart from the largest"
             )
     if detached:
         raise DataError(
@@ -274,22 +293,10 @@ def _check_balanced(geography: Geography, plan: Plan, lower: int, upper: int) ->
             "district_out_of_bounds",
             f"plan {plan.name!r} is out of balance: districts may have {lower:,} to {upper:,} people, but "
             f"{list_some(deviations)}.",
-            remedy=f"Pass a tolerance of at least {round_up(worst)}, or start from another plan.",
+            remedy=f"{pass_tolerance(worst)}start from another plan.",
         )
 
 
-def _require_all(geography: Geography, has_district: Sequence[bool], where: str) -> None:
-    missing = [unit for unit, present in zip(geography.ids, has_district, strict=True) if not present]
-    if missing:
-        raise DataError(
-            "plan_missing_units",
-            f"{len(missing):,} of {geography.n_units:,} units have no district in {where}",
-            remedy="Every unit needs a district.",
-            units=missing,
-        )
-
-
-def _label(text: str) -> str:
-    """Return a label without the decimals that a spreadsheet adds to whole numbers."""
-    whole, _, decimals = text.partition(".")
-    return whole if whole.isdecimal() and decimals and not decimals.strip("0") else text
+def _other_columns(geography: Geography) -> str:
+    names = [str(name) for name in geography.columns]
+    return f"Besides ids and population they have {list_some(names, 40) or 'no columns'}."

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyogrio
 import pyproj
 import shapely
 from numpy.typing import NDArray
 
-from bottomup.data.errors import DataError
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.tables import require_file
 
 WGS84 = pyproj.CRS.from_epsg(4326)
@@ -22,25 +25,23 @@ _POLYGONS = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
 def read_shapes(path: str | Path) -> gpd.GeoDataFrame:
     """Read any file that GeoPandas reads, and make sure that its coordinates are what they claim to be.
 
+    Shapes that cannot be read, or whose coordinates are not finite, are missing from the result.
+
     Raises
     ------
     DataError
-        If the file cannot be read, holds no features, names no CRS, or holds longitudes and latitudes that
-        are none.
+        If the file cannot be read, holds no shapes or several layers of them, names no CRS, or its
+        coordinates cannot be in the CRS that it names.
     """
-    found = require_file(path)
-    try:
-        if found.suffix.lower() in {".parquet", ".geoparquet"}:
-            frame = gpd.read_parquet(found)
-        else:
-            frame = gpd.read_file(found)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(
-            "unreadable",
-            f"{str(path)!r} could not be read as a map: {error}.",
-            remedy="Give a shapefile (all its parts, or zipped), GeoPackage, GeoJSON or another GIS file.",
-        ) from error
-    if not isinstance(frame, gpd.GeoDataFrame) or frame.geometry.isna().all():
+    frame = _read_frame(require_file(path))
+    if isinstance(frame, gpd.GeoDataFrame):
+        frame = frame.reset_index(drop=True)
+        coordinates, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
+        frame.loc[owner[~np.isfinite(coordinates).all(axis=1)], frame.geometry.name] = None
+    if (
+        not isinstance(frame, gpd.GeoDataFrame)
+        or not (~frame.geometry.isna() & ~frame.geometry.is_empty).any()
+    ):
         raise DataError(
             "no_shapes", f"{str(path)!r} holds no shapes.", remedy="Give a GIS file with polygons."
         )
@@ -50,16 +51,79 @@ def read_shapes(path: str | Path) -> gpd.GeoDataFrame:
             f"{str(path)!r} does not say in which coordinate reference system its coordinates are.",
             remedy="Add the .prj file, or set the CRS in a GIS program and save again.",
         )
-    if frame.crs.is_geographic:
+    doubt = _doubt_about_crs(frame)
+    if doubt:
         west, south, east, north = frame.total_bounds
+        raise DataError(
+            "wrong_crs",
+            f"{str(path)!r} has coordinates from ({west:.6g}, {south:.6g}) to ({east:.6g}, {north:.6g}) in "
+            f"the coordinate reference system {frame.crs.name!r}, {doubt}.",
+            remedy="Set the CRS that they are really in and save again.",
+        )
+    return frame
+
+
+def _read_frame(found: Path) -> pd.DataFrame:
+    """Return the only layer that has shapes; a plain DataFrame when none has."""
+    try:
+        # What GDAL warns of is harmless or leaves a shape missing, which is an error with its unit later.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if found.suffix.lower() in {".parquet", ".geoparquet"}:
+                return gpd.read_parquet(found)
+            source = _inside_zip(found)
+            layers = [str(name) for name, kind in pyogrio.list_layers(source) if kind is not None]
+            if len(layers) < 2:
+                return gpd.read_file(source, layer=layers[0] if layers else None, on_invalid="ignore")
+    except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(
+            "unreadable",
+            f"{str(found)!r} could not be read as a map: {_reason(error, found)}.",
+            remedy="Give a shapefile (all its parts, or zipped), GeoPackage, GeoJSON or another GIS file.",
+        ) from error
+    raise DataError(
+        "several_layers",
+        f"{str(found)!r} holds {len(layers):,} layers with shapes: {list_some(layers)}.",
+        remedy="Save the one that is meant to a file of its own.",
+    )
+
+
+def _inside_zip(found: Path) -> str:
+    """Return what to open: for a zipped folder with one map in it, the map, which GDAL does not look for."""
+    if found.suffix.lower() == ".zip" and zipfile.is_zipfile(found):
+        with zipfile.ZipFile(found) as archive:
+            maps = [
+                name
+                for name in archive.namelist()
+                if name.lower().endswith((".shp", ".gpkg", ".geojson")) and not name.startswith("__MACOSX/")
+            ]
+        if len(maps) == 1 and "/" in maps[0]:
+            return f"/vsizip/{found}/{maps[0]}"
+    return str(found)
+
+
+def _reason(error: Exception, found: Path) -> str:
+    """Return what GDAL says, without the name of the file and its advice to programmers."""
+    said = str(error).split("; It might help")[0].replace("/vsizip/", "")
+    return " ".join(said.removeprefix(f"{str(found)!r} ").split()).rstrip(".")
+
+
+def _doubt_about_crs(frame: gpd.GeoDataFrame) -> str:
+    """Return why coordinates cannot be in the CRS of their file; the empty string when they can."""
+    crs = frame.crs
+    west, south, east, north = frame.total_bounds
+    if crs.is_geographic:
         if west < -360 or east > 360 or south < -90.001 or north > 90.001:
-            raise DataError(
-                "wrong_crs",
-                f"{str(path)!r} claims to hold longitudes and latitudes, but its coordinates run from "
-                f"({west:.6g}, {south:.6g}) to ({east:.6g}, {north:.6g}).",
-                remedy="They look projected: set the CRS that they are really in and save again.",
-            )
-    return frame.reset_index(drop=True)
+            return "but longitudes and latitudes, in this order, lie between (-180, -90) and (180, 90)"
+    elif not crs.is_projected:
+        return "which has no place on Earth"
+    elif west >= -180 and east <= 180 and south >= -90 and north <= 90:
+        return "but they look like degrees"
+    try:
+        on_earth = bool(np.isfinite(_centres(frame.geometry)).all())
+    except pyproj.exceptions.ProjError:
+        on_earth = False
+    return "" if on_earth else "which are not on Earth"
 
 
 def polygonal(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
@@ -102,23 +166,22 @@ def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.Geo
         For shapes that are missing, not polygons, or beyond repair: one error for each of the three.
     """
     shapes = geometry.to_numpy()
-    names = np.asarray(ids, dtype=object)
     missing = shapely.is_missing(shapes) | shapely.is_empty(shapes)
     if missing.any():
         raise DataError(
             "null_geometry",
-            f"{missing.sum():,} of {len(names):,} units have no shape",
+            f"there is no shape, or no readable one, for {missing.sum():,} of {count(len(ids), 'unit')}",
             remedy="Remove these rows, or give them their polygons.",
-            units=names[missing],
+            units=_named(ids, missing),
         )
     other = ~np.isin(shapely.get_type_id(shapes), _POLYGONS)
     if other.any():
         kinds = sorted({shape.geom_type for shape in shapes[other]})
         raise DataError(
             "not_polygon",
-            f"{other.sum():,} of {len(names):,} units are not polygons but {', '.join(kinds)}",
+            f"{other.sum():,} of {count(len(ids), 'unit')} with {' or '.join(kinds)} instead of a polygon",
             remedy="Units must be areas: give polygons or multipolygons.",
-            units=names[other],
+            units=_named(ids, other),
         )
     invalid = ~shapely.is_valid(shapes)
     clean = polygonal(shapes)
@@ -131,11 +194,15 @@ def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.Geo
     if lost.any():
         raise DataError(
             "invalid_geometry",
-            f"{lost.sum():,} of {len(names):,} units have polygons that cannot be repaired",
+            f"there are polygons that cannot be repaired for {lost.sum():,} of {count(len(ids), 'unit')}",
             remedy="Draw these polygons again in a GIS program.",
-            units=names[lost],
+            units=_named(ids, lost),
         )
-    return gpd.GeoSeries(clean, crs=geometry.crs), tuple(names[invalid])
+    return gpd.GeoSeries(clean, crs=geometry.crs), tuple(_named(ids, invalid))
+
+
+def _named(ids: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+    return [unit for unit, is_chosen in zip(ids, chosen, strict=True) if is_chosen]
 
 
 def local_crs(geometry: gpd.GeoSeries) -> pyproj.CRS:
@@ -143,10 +210,7 @@ def local_crs(geometry: gpd.GeoSeries) -> pyproj.CRS:
 
     One rule for any state: a file's own projection may be in feet, or stretch lengths as web maps do.
     """
-    bounds = geometry.bounds.to_numpy()
-    bounds = bounds[~np.isnan(bounds).any(axis=1)]
-    x, y = (bounds[:, 0] + bounds[:, 2]) / 2, (bounds[:, 1] + bounds[:, 3]) / 2
-    longitude, latitude = pyproj.Transformer.from_crs(geometry.crs, WGS84, always_xy=True).transform(x, y)
+    longitude, latitude = _centres(geometry)
     # The mean direction, because longitudes jump from 180 to -180 in the middle of the Aleutians.
     turns = np.exp(1j * np.radians(longitude)).mean()
     centre = (latitude.min() + latitude.max()) / 2
@@ -159,6 +223,14 @@ def local_crs(geometry: gpd.GeoSeries) -> pyproj.CRS:
             "units": "m",
         }
     )
+
+
+def _centres(geometry: gpd.GeoSeries) -> NDArray[np.float64]:
+    """Return longitudes and latitudes of the middle of each shape; infinite ones for places not on Earth."""
+    bounds = geometry.bounds.to_numpy()
+    bounds = bounds[~np.isnan(bounds).any(axis=1)]
+    x, y = (bounds[:, 0] + bounds[:, 2]) / 2, (bounds[:, 1] + bounds[:, 3]) / 2
+    return np.array(pyproj.Transformer.from_crs(geometry.crs, WGS84, always_xy=True).transform(x, y))
 
 
 def plain_columns(frame: gpd.GeoDataFrame) -> pd.DataFrame:

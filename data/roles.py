@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from bottomup.data.errors import DataError, list_some
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.tables import find_column
 
 ROLE_COLUMNS = {
@@ -65,7 +65,7 @@ def find_roles(columns: pd.DataFrame, given: Mapping[str, str], ids: Sequence[st
                 raise DataError(
                     "role_not_numeric",
                     f"column {column!r}, named for {role}, holds no number or a negative one "
-                    f"in {bad.sum():,} of {len(bad):,} units",
+                    f"in {bad.sum():,} of {count(len(bad), 'unit')}",
                     remedy="Correct these rows, or name another column in roles.",
                     units=[unit for unit, wrong in zip(ids, bad, strict=True) if wrong],
                 )

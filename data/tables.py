@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bottomup.data.errors import DataError, list_some
+from bottomup.data.errors import DataError, count, list_some
 
 TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt"})
 SEPARATORS = (",", "\t", "|", ";")
@@ -33,7 +33,8 @@ def require_file(path: str | Path) -> Path:
         If nothing is there.
     """
     found = Path(path)
-    if not found.exists():
+    # An empty name, as an unset shell variable leaves it, would be the current folder.
+    if not str(path) or not found.exists():
         raise DataError(
             "no_file",
             f"there is no file {str(path)!r}.",
@@ -55,30 +56,58 @@ def read_rows(path: str | Path) -> Iterator[list[str]]:
     ------
     list of str
         The cells of a row.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it is not text, or its quotes do not match: a quote left open would swallow
+        the rows below it.
     """
-    content = require_file(path).read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")
-    first_line = text.lstrip().split("\n", 1)[0]
+    text = _read_text(path)
+    first_line = next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
     outside_quotes = "".join(first_line.split('"')[::2])
     separator = max(SEPARATORS, key=outside_quotes.count)
+    # The limit guards against endless files; this one is in memory. Cells with outlines or letters are long.
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    started = 1
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        for row in rows:
+            started = rows.line_num + 1
             cells = [cell.strip() for cell in row]
             if any(cells):
                 yield cells
     except csv.Error as error:
         raise DataError(
             "unreadable",
-            f"{str(path)!r} is not a readable table: {error}.",
-            remedy="Save it again as CSV with UTF-8 text.",
+            f"{str(path)!r} is not a readable table: {error} in the row that starts in line {started:,}.",
+            remedy="Close every double quote, and write a double quote inside a cell twice.",
         ) from error
+
+
+def _read_text(path: str | Path) -> str:
+    try:
+        content = require_file(path).read_bytes()
+    except OSError as error:
+        raise DataError(
+            "unreadable", f"{str(path)!r} cannot be read: {error.strerror}.", remedy="Give a file of text."
+        ) from error
+    if b"\0" in content:
+        raise DataError(
+            "unreadable",
+            f"{str(path)!r} is not text in UTF-8: it holds zero bytes, as UTF-16 and binary files do.",
+            remedy="Save it again as CSV with UTF-8 text.",
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
     """Read a whole text table with a header row; every cell stays text.
+
+    Columns that have neither a name nor a filled cell, as spreadsheets leave them, are left out.
 
     Raises
     ------
@@ -89,23 +118,37 @@ def read_table(path: str | Path) -> pd.DataFrame:
     header = next(rows, None)
     body = list(rows)
     if header is None or not body:
-        raise DataError("empty_file", f"{str(path)!r} holds no rows.")
-    repeated = sorted({name for name in header if header.count(name) > 1})
+        raise DataError(
+            "empty_file", f"{str(path)!r} holds no rows.", remedy="Row 1 names the columns, data follow."
+        )
+    refuse_rows(path, header, [row for row, cells in enumerate(body, start=2) if len(cells) != len(header)])
+    used = [column for column, name in enumerate(header) if name or any(cells[column] for cells in body)]
+    names = [header[column] for column in used]
+    refuse_repeated(path, names, names)
+    return pd.DataFrame([[cells[column] for column in used] for cells in body], columns=names, dtype=object)
+
+
+def refuse_rows(path: str | Path, header: Sequence[str], rows: Sequence[int]) -> None:
+    """Raise a DataError that lists rows (the header is row 1) that do not have the columns of the header."""
+    if rows:
+        raise DataError(
+            "ragged_rows",
+            f"{str(path)!r} has {count(len(header), 'column')} in row 1, its header, but not in "
+            f"{count(len(rows), 'other row')} (blank lines do not count): "
+            f"{list_some([str(row) for row in rows])}.",
+            remedy="Row 1 must name the columns, and cells that contain the separator need double quotes.",
+        )
+
+
+def refuse_repeated(path: str | Path, header: Sequence[str], used: Iterable[str]) -> None:
+    """Raise a DataError if one of the columns in use has the name of another column."""
+    repeated = sorted({name or "(blank)" for name in used if list(header).count(name) > 1})
     if repeated:
         raise DataError(
             "repeated_column",
             f"{str(path)!r} has more than one column named {list_some(repeated)}.",
-            remedy="Rename or remove all but one.",
+            remedy="Row 1 must name the columns: rename or remove all but one.",
         )
-    ragged = [str(number) for number, row in enumerate(body, start=2) if len(row) != len(header)]
-    if ragged:
-        raise DataError(
-            "ragged_rows",
-            f"{str(path)!r} has {len(header)} columns, but not in these rows (the header is row 1, "
-            f"blank lines do not count): {list_some(ragged)}.",
-            remedy="Put cells that contain the separator in double quotes.",
-        )
-    return pd.DataFrame(body, columns=header, dtype=object)
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
@@ -205,5 +248,6 @@ def require_column(
         if found is not None:
             return found
         message = f"none of the columns of {str(path)!r} is known to hold the {what}."
-    present = list_some([str(name) for name in columns], 40)
-    raise DataError("no_column", message, remedy=f"Name the column with {argument}; the file has {present}.")
+    rename = next((f"Rename the right one to {name!r}, or name it" for name in candidates), "Name it")
+    present = list_some([str(name) or "(blank)" for name in columns], 40) or "none"
+    raise DataError("no_column", message, remedy=f"{rename} with {argument}. The columns are: {present}.")

@@ -12,12 +12,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bottomup.data.errors import DataError, list_some
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.identifiers import ID_COLUMNS, UnitMatcher
 from bottomup.data.plans import natural_order
 from bottomup.data.snapping import snap_polygons
-from bottomup.data.tables import find_column, is_table, read_rows, require_column, text_ids
+from bottomup.data.tables import (
+    find_column,
+    is_table,
+    read_rows,
+    refuse_repeated,
+    refuse_rows,
+    require_column,
+    text_ids,
+)
 
 USED, PARTLY_OUTSIDE, EMPTY = "used", "partly outside", "empty"
 TESTIMONY_COLUMNS = (
@@ -102,11 +110,15 @@ class Testimonies:
         return total.hexdigest()
 
     def summary(self) -> str:
-        """Return how many testimonies are used, partly outside and empty, with names."""
-        parts = [f"{self.n_testimonies:,} testimonies: {self.status.count(USED):,} used"]
+        """Return how many testimonies are used, partly outside and empty, with names and unknown unit ids."""
+        total = count(self.n_testimonies, "testimony", "testimonies")
+        parts = [f"{total}: {self.status.count(USED):,} used"]
         for status, text in ((PARTLY_OUTSIDE, "partly outside the map"), (EMPTY, "with no unit on the map")):
             named = [name for name, own in zip(self.ids, self.status, strict=True) if own == status]
             parts.append(f"{len(named):,} {text}" + (f" ({list_some(named)})" if named else ""))
+        unknown = list(dict.fromkeys(unit for own in self.unknown_units.values() for unit in own))
+        if unknown:
+            parts.append(f"{count(len(unknown), 'unit id')} not on the map ({list_some(unknown)})")
         return ", ".join(parts)
 
 
@@ -142,11 +154,22 @@ def read_testimonies(
     Raises
     ------
     DataError
-        If a column cannot be found, a row names no testimony, or a testimony is in two clusters.
+        If a column cannot be found, a row names no testimony or has more cells than the header, a testimony
+        is in two clusters, or not one testimony has a unit on the map.
     """
     if is_table(path):
-        return _from_table(path, geography, testimony_column, unit_column, cluster_column)
-    return _from_polygons(path, geography, testimony_column, cluster_column, threshold)
+        testimonies = _from_table(path, geography, testimony_column, unit_column, cluster_column)
+    else:
+        testimonies = _from_polygons(path, geography, testimony_column, cluster_column, threshold)
+    if not len(testimonies.units):
+        raise DataError(
+            "no_unit_on_map",
+            f"{str(path)!r} is not about this map: {testimonies.summary()}.",
+            remedy=f"Unit ids on the map look like {geography.ids[0]!r}."
+            if is_table(path)
+            else f"No polygon covers {threshold:.0%} of the area of any unit; they must lie on the map.",
+        )
+    return testimonies
 
 
 def build_testimonies(
@@ -203,7 +226,7 @@ def _from_table(
     rows = read_rows(path)
     header = next(rows, None)
     if header is None:
-        raise DataError("empty_file", f"{str(path)!r} holds no testimonies.")
+        raise DataError("empty_file", f"{str(path)!r} holds no rows.")
     testimony_at = header.index(
         require_column(header, testimony_column, TESTIMONY_COLUMNS, "testimony ids", "testimony_column", path)
     )
@@ -212,14 +235,20 @@ def _from_table(
     unit_at = header.index(require_column(others, unit_column, unit_names, "unit ids", "unit_column", path))
     cluster_name = _cluster_column(header, cluster_column, path)
     cluster_at = None if cluster_name is None else header.index(cluster_name)
+    used = [column for column in (testimony_at, unit_at, cluster_at) if column is not None]
+    refuse_repeated(path, header, [header[column] for column in used])
 
     matcher = UnitMatcher(geography.ids)
-    width = 1 + max(testimony_at, unit_at, cluster_at or 0)
+    width = 1 + max(used)
     units: dict[str, set[int]] = {}
     unknown: dict[str, dict[str, None]] = {}
     clusters: dict[str, str] = {}
-    nameless, torn = [], {}
+    wide: list[int] = []
+    nameless: list[str] = []
+    torn: dict[str, str] = {}
     for number, row in enumerate(rows, start=2):
+        if any(row[len(header) :]):
+            wide.append(number)
         cells = row + [""] * (width - len(row))
         testimony = cells[testimony_at]
         if not testimony:
@@ -236,23 +265,26 @@ def _from_table(
             cluster = clusters.setdefault(testimony, cells[cluster_at])
             if cluster != cells[cluster_at]:
                 torn[testimony] = f"{testimony} ({cluster} and {cells[cluster_at]})"
+    refuse_rows(path, header, wide)
     if nameless:
         raise DataError(
             "nameless_testimony",
-            f"{str(path)!r} names no testimony in {len(nameless):,} rows (the header is row 1, blank lines "
-            f"do not count): {list_some(nameless)}.",
+            f"{str(path)!r} names no testimony in {count(len(nameless), 'row')} (the header is row 1, blank "
+            f"lines do not count): {list_some(nameless)}.",
             remedy="Give every row its testimony, or remove it.",
         )
     if torn:
         raise DataError(
             "two_clusters",
-            f"{str(path)!r} puts {len(torn):,} testimonies into more than one cluster: "
-            f"{list_some(list(torn.values()))}. They are",
+            f"{str(path)!r} puts {count(len(torn), 'testimony', 'testimonies')} into more than one cluster, "
+            f"{list_some(list(torn.values()))}",
             remedy="A testimony belongs to one cluster at most.",
             units=list(torn),
         )
     if not units:
-        raise DataError("empty_file", f"{str(path)!r} holds no testimonies.")
+        raise DataError(
+            "empty_file", f"{str(path)!r} holds no testimonies.", remedy="Give it a row for each unit."
+        )
     status = [
         EMPTY if not own else PARTLY_OUTSIDE if testimony in unknown else USED
         for testimony, own in units.items()
@@ -283,8 +315,8 @@ def _from_polygons(
             "repeated_testimony",
             f"{str(path)!r} must have one polygon for each testimony, but in column {id_name!r} ids are "
             "blank or occur twice",
-            remedy="Name the column with an id for every polygon with testimony_column.",
-            units=[name or "(blank)" for name in wrong],
+            remedy=f"Rename the column of ids to {TESTIMONY_COLUMNS[0]!r}, or name it with testimony_column.",
+            units=wrong,
         )
     cluster_name = _cluster_column(columns, cluster_column, path)
     clusters = None

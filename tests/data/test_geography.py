@@ -3,14 +3,18 @@
 import hashlib
 import json
 import struct
+import warnings
+import zipfile
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyogrio
 import pytest
 import shapely
 
 from bottomup.data import DataError, Geography, read_geography
+from bottomup.data.errors import count
 from bottomup.data.polygons import polygonal
 
 NODES = "GEOID20,pop20,VAP,county,cd\n001,10,8,a,1\n002,20,15,a,1\n003,0,0,b,2\n"
@@ -98,12 +102,21 @@ def test_digest_is_that_of_ids_people_and_edges(read_tables):
         (NODES.replace("002,20", "002,inf"), EDGES, "population_infinite", ("002",)),
         (NODES.replace("002,20", "002,-1"), EDGES, "population_negative", ("002",)),
         (NODES.replace("002,20", "002,2.5"), EDGES, "population_fraction", ("002",)),
+        (NODES.replace("002,20", "002,1e20"), EDGES, "population_too_large", ("002",)),
+        ("id,pop\n001,0\n002,0\n003,0\n", EDGES, "no_people", ()),
         (NODES, EDGES + "001,009,1\n", "unknown_edge_unit", ("009",)),
         (NODES, EDGES + "003,003,1\n", "self_loop", ("003",)),
         (NODES, "u,v\n001,002\n", "not_connected", ("003",)),
         (NODES, "u\n001\n", "edges_columns", ()),
+        (NODES, "u,v\n", "edges_columns", ()),
+        (NODES, "", "edges_columns", ()),
+        (NODES, EDGES + "001,,1\n", "edges_columns", ()),
+        (NODES, "008,009\n001,002\n002,003\n", "unknown_edge_unit", ("008", "009")),
         (NODES + "004,1,1\n", EDGES, "ragged_rows", ()),
+        ("sep=,\n" + NODES, EDGES, "ragged_rows", ()),
+        ("Commission,,,,\n" + NODES, EDGES, "repeated_column", ()),
         (NODES.replace("county", "cd"), EDGES, "repeated_column", ()),
+        (NODES.replace("003,", '"003,'), EDGES, "unreadable", ()),
         (NODES.replace("GEOID20", "label"), EDGES, "no_column", ()),
         (NODES.replace("pop20", "people"), EDGES, "no_column", ()),
         ("", EDGES, "empty_file", ()),
@@ -131,6 +144,56 @@ def test_named_columns_win_and_must_exist(read_tables):
     with pytest.raises(DataError) as caught:
         read_tables(roles={"rep": "county"})
     assert caught.value.units == ("001", "002", "003")
+
+
+def test_one_column_cannot_be_two_things(read_tables):
+    with pytest.raises(DataError, match="id_column and population_column") as caught:
+        read_tables(id_column="pop20")
+    assert caught.value.code == "same_column"
+
+
+def test_columns_without_name_and_content_are_left_out(read_tables):
+    nodes = "".join(f"{line},,\n" for line in NODES.splitlines())
+    geography = read_tables(nodes)
+    assert list(geography.columns) == ["VAP", "county", "cd"]
+    assert geography.digest == read_tables().digest
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda text: text.encode("utf-16"), lambda text: text.encode() + bytes(3)]
+)
+def test_tables_that_are_no_text_are_refused(read_tables, encode):
+    with pytest.raises(DataError, match=r"zero bytes.*UTF-8 text"):
+        read_tables(encode(NODES))
+
+
+def test_a_quote_left_open_is_found_where_it_starts(read_tables):
+    with pytest.raises(DataError, match="in the row that starts in line 3"):
+        read_tables(NODES.replace("15,a", '15,"a'))
+
+
+def test_cells_may_be_as_long_as_outlines(read_tables):
+    outline = "POLYGON ((" + "0 0, " * 40_000 + "0 0))"
+    assert read_tables(NODES.replace(",b,", f',"{outline}",')).columns["county"][2] == outline
+
+
+def test_folders_and_empty_names_are_no_tables(read_tables, tmp_path):
+    nodes = tmp_path / "folder.csv"
+    nodes.mkdir()
+    with pytest.raises(DataError, match=r"folder\.csv' cannot be read: Is a directory"):
+        read_geography(nodes, edges=nodes)
+    with pytest.raises(DataError, match="no file ''"):
+        read_geography("")
+
+
+def test_an_example_of_what_is_no_number_is_given(read_tables):
+    with pytest.raises(DataError, match=r"in 1 of 3 units \(the first: '1,370'\): 002"):
+        read_tables(NODES.replace("002,20", '002,"1,370"'))
+
+
+def test_numbers_and_nouns_agree():
+    assert [count(n, "unit") for n in (0, 1, 1200)] == ["0 units", "1 unit", "1,200 units"]
+    assert [count(n, "person", "people") for n in (1, 2)] == ["1 person", "2 people"]
 
 
 def test_a_column_known_by_name_only_counts_when_it_holds_numbers(read_tables):
@@ -194,6 +257,9 @@ def test_shapes_are_joined_to_a_table_by_id(tmp_path, write, make_frame):
     geography = read_geography(nodes, edges=edges, shapes=tmp_path / "s.geojson")
     back = geography.geometry.to_crs("EPSG:4326")
     assert shapely.equals_exact(back.to_numpy(), frame.geometry.to_numpy()[:3], tolerance=1e-7).all()
+    frame.rename(columns={"GEOID20": "label"}).to_file(tmp_path / "other.geojson")
+    with pytest.raises(DataError, match=r"no column 'GEOID20'.*Columns: label, pop20\."):
+        read_geography(nodes, edges=edges, shapes=tmp_path / "other.geojson")
     with pytest.raises(DataError) as caught:
         read_geography(
             write("n.csv", "GEOID20,pop\n000,1\n001,1\n999,1\n"),
@@ -201,6 +267,11 @@ def test_shapes_are_joined_to_a_table_by_id(tmp_path, write, make_frame):
             shapes=tmp_path / "s.geojson",
         )
     assert (caught.value.code, caught.value.units) == ("no_shape", ("999",))
+
+
+def polygon_with(longitude):
+    with np.errstate(invalid="ignore"):
+        return shapely.Polygon([(-92.19, 38.5), (-92.18, 38.5), (longitude, 38.51)])
 
 
 def with_shape(frame, shape):
@@ -214,14 +285,28 @@ def with_shape(frame, shape):
     [
         (None, "null_geometry"),
         (shapely.Polygon(), "null_geometry"),
+        (polygon_with(np.nan), "null_geometry"),
+        (polygon_with(np.inf), "null_geometry"),
         (shapely.Point(-92.19, 38.5), "not_polygon"),
     ],
 )
 def test_shapes_that_are_no_areas_are_named(tmp_path, make_frame, shape, code):
-    with_shape(make_frame(2, 2), shape).to_file(tmp_path / "grid.geojson")
+    with_shape(make_frame(2, 2), shape).to_parquet(tmp_path / "grid.parquet")
     with pytest.raises(DataError) as caught:
-        read_geography(tmp_path / "grid.geojson")
+        read_geography(tmp_path / "grid.parquet")
     assert (caught.value.code, caught.value.units) == (code, ("001",))
+
+
+@pytest.mark.parametrize("rings", [[[[-92, 38], [-91, 38], [-91, 39]]], "oops"], ids=["open ring", "text"])
+def test_shapes_that_cannot_be_read_are_named_and_warn_nobody(tmp_path, make_frame, rings):
+    features = make_frame(2, 2).to_geo_dict()
+    features["features"][1]["geometry"]["coordinates"] = rings
+    (tmp_path / "grid.geojson").write_text(json.dumps(features))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match="no readable one, for 1 of 4 units: 001") as caught:
+            read_geography(tmp_path / "grid.geojson")
+    assert caught.value.code == "null_geometry"
 
 
 @pytest.mark.parametrize(
@@ -263,9 +348,77 @@ def test_a_crs_is_needed_and_must_be_true(tmp_path, make_frame):
     assert caught.value.code == "wrong_crs"
 
 
+@pytest.mark.parametrize(
+    ("crs", "move", "doubt"),
+    [
+        ("EPSG:26915", 0.0, "look like degrees"),
+        ("EPSG:26915", 1e9, "not on Earth"),
+        ("EPSG:4978", 0.0, "no place on Earth"),
+        ("EPSG:4326", 200.0, "in this order"),
+        # Longitudes and latitudes of the Moon.
+        ("IAU_2015:30100", 0.0, "not on Earth"),
+    ],
+)
+def test_coordinates_that_cannot_be_in_their_crs_are_refused(tmp_path, make_frame, crs, move, doubt):
+    frame = make_frame(1, 2).set_crs(crs, allow_override=True)
+    frame.geometry = frame.translate(move, move)
+    frame.to_parquet(tmp_path / "grid.parquet")
+    with pytest.raises(DataError, match=doubt) as caught:
+        read_geography(tmp_path / "grid.parquet")
+    assert caught.value.code == "wrong_crs"
+
+
+def test_a_file_has_one_map(tmp_path, make_frame, make_grid):
+    path = tmp_path / "grid.gpkg"
+    make_frame(2, 2).to_file(path, layer="units")
+    pyogrio.write_dataframe(pd.DataFrame({"style": ["red"]}), path, layer="styles")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_geography(path).digest == make_grid(2, 2).digest
+    make_frame(1, 2).to_file(path, layer="rest")
+    with pytest.raises(DataError, match="2 layers with shapes: units, rest") as caught:
+        read_geography(path)
+    assert caught.value.code == "several_layers"
+
+
+def test_a_zipped_folder_is_read(tmp_path, make_frame, make_grid):
+    make_frame(2, 2).to_file(tmp_path / "grid.shp")
+    with zipfile.ZipFile(tmp_path / "grid.zip", "w") as archive:
+        for part in sorted(tmp_path.glob("grid.[!z]*")):
+            archive.write(part, f"county/{part.name}")
+            archive.writestr(f"__MACOSX/county/._{part.name}", "x")
+    assert read_geography(tmp_path / "grid.zip").digest == make_grid(2, 2).digest
+    (tmp_path / "broken.zip").write_bytes((tmp_path / "grid.zip").read_bytes()[-100:])
+    with pytest.raises(DataError, match="could not be read as a map") as caught:
+        read_geography(tmp_path / "broken.zip")
+    assert caught.value.code == "unreadable"
+
+
+def test_a_map_of_one_unit_is_read_without_a_warning(tmp_path, make_frame):
+    make_frame(1, 1).to_file(tmp_path / "one.gpkg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_geography(tmp_path / "one.gpkg").n_edges == 0
+
+
+def test_tables_and_shapes_of_one_map_have_one_digest(tmp_path, write, make_frame):
+    frame = make_frame(3, 3)
+    frame.to_file(tmp_path / "grid.gpkg")
+    from_shapes = read_geography(tmp_path / "grid.gpkg")
+    frame.drop(columns="geometry").to_csv(tmp_path / "nodes.csv", index=False)
+    pairs = [(from_shapes.ids[u], from_shapes.ids[v]) for u, v in from_shapes.edges]
+    edges = write("edges.csv", "".join(f"{v},{u}\n" for u, v in reversed(pairs)))
+    from_tables = read_geography(tmp_path / "nodes.csv", edges=edges)
+    assert from_tables.digest == from_shapes.digest
+
+
 def test_a_file_that_is_no_map_is_an_error(write):
-    with pytest.raises(DataError, match="could not be read as a map"):
-        read_geography(write("units.geojson", "not a map"))
+    path = write("units.geojson", "not a map")
+    with pytest.raises(DataError) as caught:
+        read_geography(path)
+    assert caught.value.message == (
+        f"{str(path)!r} could not be read as a map: not recognized as being in a supported file format."
+    )
 
 
 def test_nested_records_become_columns(tmp_path, make_frame):
@@ -324,5 +477,5 @@ def test_new_hampshire_in_feet(real_data):
 @pytest.mark.real
 def test_metres_dressed_as_degrees_are_refused(real_data):
     path = real_data / "coi_formats" / "districtr_v2" / "zone_assignments_geojson_export.geojson"
-    with pytest.raises(DataError, match="They look projected"):
+    with pytest.raises(DataError, match=r"from \(875211, .*longitudes and latitudes, in this order"):
         read_geography(path, population_column="zone")

@@ -52,7 +52,7 @@ def test_columns_that_are_no_plan_are_refused(grid):
     with pytest.raises(DataError) as caught:
         plan_from_column(grid, "share")
     assert (caught.value.code, caught.value.units) == ("plan_fraction", ("001",))
-    with pytest.raises(DataError, match="They have cd, county, share"):
+    with pytest.raises(DataError, match="they have cd, county, share"):
         plan_from_column(grid, "nope")
 
 
@@ -88,6 +88,7 @@ def test_labels_are_kept_as_written(read):
         ("000,1\n001,1\n010,2\n", "plan_missing_units", ("011",)),
         ("000,1\n001,1\n010,\n011,2\n", "plan_missing_units", ("010",)),
         ("000,1\n001,1\n010,2\n011,2\n999,2\n", "plan_unknown_units", ("999",)),
+        ("999,2\n000,1\n001,1\n010,2\n011,2\n", "plan_unknown_units", ("999",)),
         ("000,1\n001,1\n010,2\n011,2\n011,1\n", "plan_repeated_units", ("011",)),
         ("id,county,d\n000,a,1\n001,a,1\n010,b,2\n011,b,2\n", "plan_columns", ()),
         ("000\n001\n", "plan_columns", ()),
@@ -104,8 +105,13 @@ def test_the_match_is_counted(read):
     with pytest.raises(DataError) as caught:
         read("000,1\n000,2\n001,1\nX,2\nY,2\n")
     text = str(caught.value)
-    assert "of 4 units 2 have a district and 2 have none" in text
-    assert "2 ids of the file are not on the map, and 1 units are given more than one district" in text
+    assert "2 of 4 units with a district, 2 without, 1 with more than one, and 2 ids not on the map" in text
+    assert "Without a district: 010, 011. Not on the map: X, Y; ids there look like '000'." in text
+
+
+def test_the_row_with_too_many_columns_is_named(read):
+    with pytest.raises(DataError, match="row 3 has 3 columns"):
+        read("id,district\n000,1\n001,a,1\n")
 
 
 def test_exact_ids_come_before_forgiven_ones(make_grid, tmp_path):
@@ -122,7 +128,7 @@ def test_a_plan_is_named_by_column_or_path(grid, tmp_path):
     (tmp_path / "mine.csv").write_text("000,1\n001,1\n010,2\n011,2\n")
     assert load_plan("cd", grid).name == "cd"
     assert load_plan(str(tmp_path / "mine.csv"), grid).name == "mine"
-    with pytest.raises(DataError, match="neither a column"):
+    with pytest.raises(DataError, match="neither a file nor a column"):
         load_plan("mine", grid)
 
 
@@ -165,7 +171,7 @@ def test_bounds_need_sensible_arguments(arguments, code):
 
 
 def test_the_remedy_for_a_tight_tolerance_is_enough():
-    with pytest.raises(DataError, match=r"Pass at least 0\.2\.") as caught:
+    with pytest.raises(DataError, match=r"Pass a tolerance of at least 0\.2, or choose fewer") as caught:
         population_bounds(10, 3, 0.1)
     assert caught.value.code == "tolerance_too_tight"
     assert population_bounds(10, 3, 0.2) == (3, 4)
@@ -178,8 +184,9 @@ def test_a_unit_larger_than_a_district_is_named(make_grid):
         check_feasible(grid, 2, lower, upper)
     assert (caught.value.code, caught.value.units) == ("unit_too_large", ("010",))
     check_feasible(grid, 2, *population_bounds(grid.total_population, 2, 0.4))
-    with pytest.raises(DataError, match="n_districts must be between 1 and the 4"):
-        check_feasible(grid, 5, 0, 100)
+    for n_districts in (1, 5):
+        with pytest.raises(DataError, match=f"from 2 to the number of units, 4; got {n_districts}"):
+            check_feasible(grid, n_districts, 0, 100)
     with pytest.raises(DataError, match="cannot hold"):
         check_feasible(grid, 2, 10, 20)
 
@@ -213,6 +220,17 @@ def test_deviations_and_a_tolerance_that_admits_them_are_given(make_grid):
     check_start(grid, plan_of([0, 0, 0, 1]), *population_bounds(40, 2, 0.5))
 
 
+def test_no_tolerance_is_advised_that_nobody_can_pass(make_grid):
+    grid = make_grid(2, 3, [10, 1, 1, 1, 1, 1])
+    bounds = population_bounds(grid.total_population, 3, 0.2)
+    with pytest.raises(DataError, match="No tolerance helps: divide these units"):
+        check_feasible(grid, 3, *bounds)
+    with pytest.raises(DataError, match="No tolerance helps: start from another plan"):
+        check_start(make_grid(2, 3), plan_of([0, 0, 0, 1, 0, 2], "ABC"), 18, 22)
+    with pytest.raises(DataError, match="No tolerance helps: choose fewer districts"):
+        population_bounds(1, 3, 0.2)
+
+
 def test_the_number_of_districts_is_checked(make_grid):
     with pytest.raises(DataError, match="has 2 districts") as caught:
         check_start(make_grid(2, 2), plan_of([0, 0, 1, 1]), 1, 40, n_districts=3)
@@ -244,6 +262,6 @@ def test_the_detached_voting_district_of_2022_is_named(missouri):
     check_start(missouri, load_plan("cd2025_hb1", missouri), *bounds, n_districts=8)
     enacted = load_plan("cd2022", missouri)
     assert enacted.labels == tuple("12345678")
-    with pytest.raises(DataError, match="district 2 is in 2 pieces, 497 people") as caught:
+    with pytest.raises(DataError, match="district 2 is in 2 pieces, with 497 people") as caught:
         check_start(missouri, enacted, *bounds)
     assert caught.value.units == ("29219000024",)

@@ -59,7 +59,11 @@ def test_every_testimony_of_the_table_counts(read):
 
 def test_the_summary_counts_and_names(read):
     assert read(TABLE).summary() == (
-        "4 testimonies: 1 used, 1 partly outside the map (t1), 2 with no unit on the map (t3, t4)"
+        "4 testimonies: 1 used, 1 partly outside the map (t1), 2 with no unit on the map (t3, t4), "
+        "2 unit ids not on the map (999, 998)"
+    )
+    assert read("testimony,unit\na,000\n").summary() == (
+        "1 testimony: 1 used, 0 partly outside the map, 0 with no unit on the map"
     )
 
 
@@ -80,7 +84,7 @@ def test_columns_can_be_named(read):
     testimonies = read(text, testimony_column="who", unit_column="where", cluster_column="kind")
     assert units_of(testimonies) == [[0]]
     assert testimonies.clusters.names == ("k",)
-    with pytest.raises(DataError, match="testimony_column; the file has who, GEOID20, where, kind"):
+    with pytest.raises(DataError, match=r"to 'testimony', or name it with .*: who, GEOID20, where, kind"):
         read(text)
     with pytest.raises(DataError, match="no column 'nope' for the clusters"):
         read(text, testimony_column="who", cluster_column="nope")
@@ -92,6 +96,9 @@ def test_columns_can_be_named(read):
         ("testimony,unit,cluster\na,000,C1\nb,000,C1\na,001,C2\n", "two_clusters", ("a",)),
         ("testimony,unit\na,000\n,001\n", "nameless_testimony", ()),
         ("testimony,unit\n", "empty_file", ()),
+        ("testimony,unit\na,777\nb,\n", "no_unit_on_map", ()),
+        ("testimony,unit,unit\na,000,001\n", "repeated_column", ()),
+        ("testimony,text,unit\na,parks, schools,000\n", "ragged_rows", ()),
         ("", "empty_file", ()),
     ],
 )
@@ -104,7 +111,7 @@ def test_flawed_tables_are_refused(read, text, code, units):
 def test_the_two_clusters_and_the_row_are_named(read):
     with pytest.raises(DataError, match=r"a \(C1 and C2\)"):
         read("testimony,unit,cluster\na,000,C1\na,001,C2\n")
-    with pytest.raises(DataError, match=r"in 1 rows .*: 3"):
+    with pytest.raises(DataError, match=r"in 1 row .*: 3"):
         read("testimony,unit\na,000\n,001\n")
 
 
@@ -116,7 +123,7 @@ def test_a_blank_cluster_does_not_contradict_a_name(read):
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("abcd"), st.sampled_from(["000", "001", "010", "011", "9"])), min_size=1
-    )
+    ).filter(lambda rows: any(unit != "9" for _, unit in rows))
 )
 def test_a_written_table_reads_back(make_grid, tmp_path_factory, rows):
     grid = make_grid(2, 2)
@@ -175,9 +182,15 @@ def read_polygons(tmp_path, grid):
     ],
 )
 def test_a_unit_belongs_when_enough_of_it_lies_inside(read_polygons, width, threshold, units):
-    testimonies = read_polygons([strip(width)], threshold=threshold)
-    assert units_of(testimonies) == [units]
-    assert testimonies.ids == ("1",)
+    testimonies = read_polygons([strip(width), strip(2)], threshold=threshold)
+    assert units_of(testimonies) == [units, [0, 1, 2, 3]]
+    assert testimonies.ids == ("1", "2")
+
+
+def test_polygons_beside_the_map_are_refused(read_polygons):
+    with pytest.raises(DataError, match="No polygon covers 50% of the area of any unit") as caught:
+        read_polygons([strip(-5), strip(0.4)])
+    assert caught.value.code == "no_unit_on_map"
 
 
 def test_long_straight_lines_do_not_bend_away(make_grid, tmp_path):
