@@ -19,6 +19,8 @@ _CHOSEN = "#12385f"
 _ROW_PIXELS = 25
 _HEADROOM = 1.5
 _MARGIN = 0.06
+# Width of a letter of a label, as a share of the narrowest plot.
+_ROOM_PER_LETTER = 0.018
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +70,22 @@ class HistogramPlot:
         # Room above the highest bar for the two labels.
         self.figure.y_range.end = _HEADROOM * max(float(heights.max()), float(shares.max()), 0.05)
         mean = float(np.mean(baseline)) if len(baseline) else np.nan
-        middle = (bins.start + bins.end) / 2
-        _place(self.enacted, self.enacted_label, enacted, f"enacted {enacted:.1%}", middle)
-        _place(self.mean, self.mean_label, mean, f"baseline mean {mean:.1%}", middle)
+        _place(
+            self.enacted, self.enacted_label, enacted, f"enacted {enacted:.1%}", bins, to_left=enacted < mean
+        )
+        _place(self.mean, self.mean_label, mean, f"baseline mean {mean:.1%}", bins, to_left=mean <= enacted)
 
 
-def _place(line: Span, label: Label, at: float, text: str, middle: float) -> None:
-    """Put a line and its label; the label stands on the side with more room."""
+def _place(line: Span, label: Label, at: float, text: str, bins: Bins, *, to_left: bool) -> None:
+    """Put a line and its label: on the side away from the other line where there is room for the words."""
     visible = bool(np.isfinite(at))
     line.visible = label.visible = visible
     if visible:
         line.location = at
-        right = at < middle
+        room_left = (at - bins.start) / (bins.end - bins.start)
+        room = room_left if to_left else 1 - room_left
+        needed = min(0.5, _ROOM_PER_LETTER * len(text))
+        right = to_left != (room >= needed)
         label.update(x=at, text=text, text_align="left" if right else "right", x_offset=6 if right else -6)
 
 

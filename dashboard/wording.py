@@ -75,4 +75,4 @@ def progress_line(progress: Progress) -> str:
     if progress.phase == "failed":
         return "Stopped by an error; see the message."
     recorded = 0 if progress.recording is None else len(progress.recording)
-    return f"{progress.steps:,} steps · {recorded:,} plans recorded"
+    return f"{progress.steps:,} steps · {recorded:,} {'plan' if recorded == 1 else 'plans'} recorded"

@@ -56,7 +56,7 @@ class CommunitiesView(pn.viewable.Viewer):
                 "change": "Change",
                 "enacted": "Enacted",
             },
-            widths={"testimony": 76, "kept": 74, "baseline": 74, "change": 80, "enacted": 78},
+            widths={"testimony": 64, "kept": 66, "baseline": 68, "change": 76, "enacted": 78},
             stylesheets=[_TABLE],
             margin=0,
         )

@@ -5,6 +5,7 @@ import logging
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.io.document import hold
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.communities import CommunitiesView
@@ -104,7 +105,9 @@ class PageView(pn.viewable.Viewer):
     async def tick(self) -> None:
         """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
         try:
-            self._bring_up_to_date()
+            # One message to the browser instead of one per changed part.
+            with hold(pn.state.curdoc):
+                self._bring_up_to_date()
         except Exception as error:
             self.show_failure(error)
 
@@ -162,7 +165,7 @@ def _header(session: Session) -> pn.Row:
         pn.pane.HTML(title, **TEXT_STYLE, width=446), margin=(8, 16, 6, 16), sizing_mode="stretch_width"
     )
     if inputs.note:
-        note = f'<p class="quiet" style="margin: 4px 0 0 0">{html.escape(inputs.note)}</p>'
+        note = f'<p class="quiet" style="margin: 4px 0 0 0; font-size: 14.5px">{html.escape(inputs.note)}</p>'
         header.append(pn.pane.HTML(note, **TEXT_STYLE, sizing_mode="stretch_width"))
     return header
 

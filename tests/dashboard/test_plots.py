@@ -50,8 +50,10 @@ def test_histogram_shows_bars_outline_and_both_lines() -> None:
     assert plot.mean.location == pytest.approx(0.8)
     assert plot.enacted_label.text == "enacted 58.0%"
     assert plot.mean_label.text == "baseline mean 80.0%"
-    # Each label stands on the side of its line that has more room.
+    # The enacted line is left of the mean, but there is no room for words on its left.
     assert (plot.enacted_label.text_align, plot.mean_label.text_align) == ("left", "right")
+    plot.fill(BINS, [0.55], np.array([0.65]), enacted=0.72)
+    assert (plot.mean_label.text_align, plot.enacted_label.text_align) == ("right", "left")
     assert plot.figure.x_range.start == 0.5
     assert plot.figure.y_range.end > 2 / 3
 
