@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bottomup.sampler.factor import copy_scratch
 from bottomup.sampler.kernels import walk
+from bottomup.sampler.pattern import make_cholesky
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import build_state, check_assignment
 from bottomup.sampler.target import Target
@@ -114,8 +114,8 @@ class Chain:
         self._control = control
         self._law = self._make_law(target)
         self._rng = np.random.Generator(np.random.PCG64(seed))
-        self._factor = copy_scratch(problem.factor)
-        self._state = build_state(self._rng, problem, self._factor, plan, target.n_districts)
+        self._cholesky = make_cholesky(problem.pattern, target.n_districts)
+        self._state = build_state(self._rng, problem, self._cholesky, plan, target.n_districts)
 
     @property
     def steps(self) -> int:
@@ -180,7 +180,8 @@ class Chain:
             self._rng,
             problem.graph,
             problem.testimony,
-            self._factor,
+            problem.pattern,
+            self._cholesky,
             self._law,
             self._state,
             before,

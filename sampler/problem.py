@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from bottomup.sampler.factor import build_factor
-from bottomup.sampler.types import Factor, Graph, IntArray, LongArray, Testimony
+from bottomup.sampler.pattern import build_pattern
+from bottomup.sampler.types import Graph, IntArray, LongArray, Pattern, Testimony
 
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
@@ -130,9 +130,9 @@ class Problem:
         return len(self.testimony.cluster_weight)
 
     @cached_property
-    def factor(self) -> Factor:
-        """Elimination order and factor pattern of the dual graph; its scratch arrays belong to nobody."""
-        return build_factor(self.n_units, self.edges)
+    def pattern(self) -> Pattern:
+        """Elimination order of the dual graph and pattern of its Cholesky factor."""
+        return build_pattern(self.n_units, self.edges)
 
     @property
     def delta_testimony(self) -> float:

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from bottomup.sampler.kernels.determinant import update_tree_counts
+from bottomup.sampler.kernels.determinant import factor_all
 from bottomup.sampler.kernels.forest import MARKED, OUTSIDE, TREE
 from bottomup.sampler.kernels.trees import draw_tree, find_balanced_cuts, sum_below
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.types import Factor, Forest, IntArray, Scratch, State, Tallies
+from bottomup.sampler.types import Cholesky, Forest, IntArray, Scratch, State, Tallies
 
 __all__ = ["StartError", "build_state", "check_assignment", "make_start"]
 
@@ -160,7 +160,7 @@ def _is_below(members: np.ndarray, parent: IntArray, top: int) -> np.ndarray:
 
 
 def build_state(
-    rng: np.random.Generator, problem: Problem, factor: Factor, plan: IntArray, n_districts: int
+    rng: np.random.Generator, problem: Problem, cholesky: Cholesky, plan: IntArray, n_districts: int
 ) -> State:
     """A state of the walk that stands for a plan: uniform trees of the districts, random marked edges.
 
@@ -168,8 +168,8 @@ def build_state(
     ----------
     rng : numpy.random.Generator
     problem : Problem
-    factor : Factor
-        Its scratch arrays are overwritten.
+    cholesky : Cholesky
+        Filled for the plan.
     plan : int32 array, shape (n,)
         Connected districts 0 to ``n_districts`` - 1.
     n_districts : int
@@ -193,12 +193,14 @@ def build_state(
         moved=np.zeros(3 * n, dtype=np.int32),
         moved_from=np.zeros(3 * n, dtype=np.int32),
         n_moved=np.zeros(1, dtype=np.int64),
+        n_parts=np.zeros(1, dtype=np.int64),
+        is_listed=np.ones(1, dtype=np.bool_),
         changed=np.ones(k, dtype=np.uint8),
-        log_trees=np.zeros(k + 1),
+        log_trees=np.zeros(2),
         dense=np.zeros((k, k)),
     )
     state = State(forest=forest, tallies=tallies, scratch=scratch, counter=np.zeros(6, dtype=np.int64))
-    update_tree_counts(problem.graph, factor, state)
+    factor_all(problem.graph, problem.pattern, cholesky, state)
     return state
 
 
@@ -267,5 +269,5 @@ def _build_tallies(problem: Problem, plan: IntArray, n_districts: int) -> Tallie
         cluster=cluster,
         best=best,
         total=np.array([is_cut.sum(), (spread == 1).sum(), best.sum()], dtype=np.int64),
-        log_trees=np.zeros(k + 1),
+        log_trees=np.zeros(2),
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Factor", "Forest", "Graph", "Law", "Scratch", "State", "Tallies", "Testimony"]
+__all__ = ["Cholesky", "Forest", "Graph", "Law", "Pattern", "Scratch", "State", "Tallies", "Testimony"]
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -52,11 +52,8 @@ class Testimony(NamedTuple):
     """int64 array, shape (C,): total weight of each cluster."""
 
 
-class Factor(NamedTuple):
-    """A fill-reducing elimination order and the pattern of the Cholesky factor in that order.
-
-    ``pivot``, ``value`` and ``work`` are scratch, overwritten by every factorisation; the rest is constant.
-    """
+class Pattern(NamedTuple):
+    """A fill-reducing elimination order and where the Cholesky factor can have entries. Never changed."""
 
     unit_at: IntArray
     """int32 array, shape (n,): the unit eliminated at each position."""
@@ -71,13 +68,49 @@ class Factor(NamedTuple):
     row_column: IntArray
     """int32 array: columns that hold an entry of the row, ascending."""
     row_entry: LongArray
-    """int64 array, beside ``row_column``: index of that entry in ``row`` and ``value``."""
-    pivot: FloatArray
-    """float64 array, shape (n,)."""
+    """int64 array, beside ``row_column``: index of that entry in ``row``."""
+    above: IntArray
+    """int32 array, shape (n,): parent of each position in the elimination tree, -1 at a root."""
+
+
+class Cholesky(NamedTuple):
+    """The factor of the districts' Laplacians, and the buffers that work on it; one for each chain.
+
+    ``w`` is the largest number of terms or places that an update may have.
+    """
+
     value: FloatArray
-    """float64 array, beside ``row``."""
+    """float64 array, beside ``Pattern.row``: the unit lower triangle."""
+    pivot: FloatArray
+    """float64 array, shape (n,), by position."""
+    ground: IntArray
+    """int32 array, shape (k,): the grounded unit of each district."""
+    drift: FloatArray
+    """float64 array, shape (1,): the most that rounding had added up to when the factor was made anew."""
+    note: LongArray
+    """int64 array, shape (8,): see the constants of ``kernels.determinant``."""
     work: FloatArray
-    """float64 array, shape (n,): all zero between calls."""
+    """float64 array, shape (n,): zero between calls."""
+    bundle: FloatArray
+    """float64 array, shape (n, w): zero between calls."""
+    way: IntArray
+    """int32 array, shape (n,): positions on the ways to the root."""
+    segment: IntArray
+    """int32 array, shape (n,)."""
+    stamp: LongArray
+    """int64 array, shape (3, n): when a position was last on a way, a unit given a place, a unit moved."""
+    place: IntArray
+    """int32 array, shape (n,): places of units."""
+    units: IntArray
+    """int32 array, shape (w,): units by place."""
+    ends: IntArray
+    """int32 array, shape (2, w): places of the ends of each term, the second -1 for a ground."""
+    coefficient: FloatArray
+    """float64 array, shape (4, w): sign of each term, and what an update works with."""
+    inverse: FloatArray
+    """float64 array, shape (w, w + 8): entries of the inverse between places."""
+    small: FloatArray
+    """float64 array, shape (w, w)."""
 
 
 class Law(NamedTuple):
@@ -140,7 +173,7 @@ class Tallies(NamedTuple):
     total: LongArray
     """int64 array, shape (3,): cut edges, preserved testimonies, sum of ``best``."""
     log_trees: FloatArray
-    """float64 array, shape (k + 1,): log tree count of each district, then of the district multigraph."""
+    """float64 array, shape (2,): log tree counts of all districts together, and of the district multigraph."""
 
 
 class Scratch(NamedTuple):
@@ -168,10 +201,14 @@ class Scratch(NamedTuple):
     """int32 array, shape (3n,): the districts that they had."""
     n_moved: LongArray
     """int64 array, shape (1,)."""
+    n_parts: LongArray
+    """int64 array, shape (1,): connected parts that they came in."""
+    is_listed: NDArray[np.bool_]
+    """bool array, shape (1,): whether the change of the determinant was answered from the factor."""
     changed: NDArray[np.uint8]
     """uint8 array, shape (k,): 1 for districts whose units have changed in this step."""
     log_trees: FloatArray
-    """float64 array, shape (k + 1,): tree counts before this step."""
+    """float64 array, shape (2,): tree counts before this step."""
     dense: FloatArray
     """float64 array, shape (k, k)."""
 

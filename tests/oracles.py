@@ -160,3 +160,12 @@ def plan_from_labels(labels):
     for unit, label in enumerate(labels):
         parts[int(label)].add(unit)
     return frozenset(map(frozenset, parts.values()))
+
+
+def unpack_factor(pattern, cholesky):
+    """The unit lower triangle as a dense matrix, in the order of elimination."""
+    lower = np.eye(len(pattern.unit_at))
+    for j in range(len(lower)):
+        for e in range(pattern.column_start[j], pattern.column_start[j + 1]):
+            lower[pattern.row[e], j] = cholesky.value[e]
+    return lower

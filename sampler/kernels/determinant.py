@@ -1,57 +1,44 @@
 """Log tree counts: how many states of the walk stand for one plan.
 
-By Kirchhoff's theorem a connected graph has as many spanning trees as any first minor of its Laplacian. With
-a Cholesky factorisation that leaves the last vertex of the elimination order out, the log count is the sum of
-the logs of the other pivots. A district's Laplacian is eliminated in the one order that was computed for the
-whole dual graph: by the fill-path theorem its factor has no entry outside the pattern of the whole graph's.
+A plan with districts of tau_1 ... tau_k spanning trees, whose multigraph has tau_0, is made by
+N = tau_0 tau_1 ... tau_k states. This module says how log N changes when the units noted in ``scratch.moved`` have
+changed district, and keeps its factor in step with what the walk decides: :func:`propose_change`, then
+:func:`accept_change` or :func:`reject_change`.
+
+A part that goes from one district to another and touches few neighbours is answered from the factor as it stands
+and, once accepted, worked into it; anything else is answered by factoring the districts anew. Rounding adds up over
+the updates, so the factor is made anew after every ``N_UPDATES`` of them, and what had added up is noted.
 """
 
 import numpy as np
 
 from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.cholesky import (
+    LANES,
+    SIGN,
+    climb,
+    factor_district,
+    log_det_ratio,
+    solve_between,
+    update_factor,
+)
 
-__all__ = ["count_district_trees", "count_multigraph_trees", "update_tree_counts"]
+__all__ = [
+    "N_UPDATES",
+    "accept_change",
+    "count_multigraph_trees",
+    "factor_all",
+    "propose_change",
+    "reject_change",
+]
 
-
-@kernel
-def count_district_trees(graph, factor, district, label):
-    """Log number of spanning trees of the units whose ``district`` is ``label``; they must be connected.
-
-    A left-looking square-root-free Cholesky factorisation, column by column.
-    """
-    n = district.shape[0]
-    work, value, pivot = factor.work, factor.value, factor.pivot
-    log_count, last = 0.0, 0.0
-    for j in range(n):
-        unit = factor.unit_at[j]
-        if district[unit] != label:
-            continue
-        # The last pivot is that of the vertex left out: zero but for rounding.
-        log_count += last
-        diagonal = 0.0
-        for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
-            there = graph.neighbor[i]
-            if district[there] == label:
-                diagonal += 1.0
-                if factor.position_of[there] > j:
-                    work[factor.position_of[there]] -= 1.0
-        for i in range(factor.row_start[j], factor.row_start[j + 1]):
-            column = factor.row_column[i]
-            if district[factor.unit_at[column]] != label:
-                continue
-            entry = factor.row_entry[i]
-            if value[entry] == 0.0:
-                continue
-            scaled = value[entry] * pivot[column]
-            diagonal -= value[entry] * scaled
-            for e in range(entry + 1, factor.column_start[column + 1]):
-                work[factor.row[e]] -= value[e] * scaled
-        pivot[j] = diagonal
-        last = np.log(max(diagonal, 1e-300))
-        for e in range(factor.column_start[j], factor.column_start[j + 1]):
-            value[e] = work[factor.row[e]] / diagonal if work[factor.row[e]] != 0.0 else 0.0
-            work[factor.row[e]] = 0.0
-    return log_count
+N_UPDATES = 2000
+DISTRICTS, MULTIGRAPH = 0, 1
+"""Places in ``log_trees``."""
+N_TERMS, N_CUT, N_PART, N_OLD, N_PLACES, GROUND, CLOCK, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
+"""Places in ``note``: numbers of terms, of terms before the joins, of places; the new ground; clock; updates."""
+ON_WAY, PLACED, MOVED = 0, 1, 2
+"""Rows of ``stamp``."""
 
 
 @kernel
@@ -78,17 +65,237 @@ def count_multigraph_trees(between, dense):
 
 
 @kernel
-def update_tree_counts(graph, factor, state):
-    """Count anew the districts marked as changed, and the multigraph; return the change of the log total."""
-    tallies, scratch = state.tallies, state.scratch
-    k = tallies.population.shape[0]
-    change = 0.0
-    for d in range(k):
-        if scratch.changed[d]:
-            new = count_district_trees(graph, factor, state.forest.district, d)
-            change += new - tallies.log_trees[d]
-            tallies.log_trees[d] = new
-    new = count_multigraph_trees(tallies.between, scratch.dense)
-    change += new - tallies.log_trees[k]
-    tallies.log_trees[k] = new
+def _sum_log_pivots(position_of, pivot, district, is_counted):
+    log_count = 0.0
+    for unit in range(district.shape[0]):
+        if is_counted[district[unit]]:
+            log_count += np.log(pivot[position_of[unit]])
+    return log_count
+
+
+@kernel
+def _factor_changed(graph, pattern, cholesky, district, changed):
+    """Factor the marked districts anew; return the sum of their log tree counts."""
+    for d in range(changed.shape[0]):
+        if changed[d]:
+            cholesky.ground[d] = factor_district(
+                graph, pattern, cholesky.value, cholesky.pivot, cholesky.work, district, d
+            )
+    return _sum_log_pivots(pattern.position_of, cholesky.pivot, district, changed)
+
+
+@kernel
+def factor_all(graph, pattern, cholesky, state):
+    """Factor every district and count the trees of the current plan."""
+    changed, log_trees = state.scratch.changed, state.tallies.log_trees
+    for d in range(changed.shape[0]):
+        changed[d] = 1
+    log_trees[DISTRICTS] = _factor_changed(graph, pattern, cholesky, state.forest.district, changed)
+    log_trees[MULTIGRAPH] = count_multigraph_trees(state.tallies.between, state.scratch.dense)
+    cholesky.note[SINCE] = 0
+
+
+@kernel
+def _give_place(units, place, stamp, now, unit, n_places):
+    """Number of places after a unit has got one; its place is ``place[unit]``."""
+    if stamp[PLACED, unit] != now:
+        stamp[PLACED, unit] = now
+        place[unit] = n_places
+        units[n_places] = unit
+        n_places += 1
+    return n_places
+
+
+@kernel
+def _list_terms(graph, cholesky, district, moved, n_moved, old, new):
+    """Write down the change of the matrix as terms; return False when there are more than fit.
+
+    The order is one in which the matrix stays positive definite after every term: the part that moves gets a
+    ground of its own, its edges to the old district are cut, those to the new one are joined, and its ground is
+    taken away. When the part holds the old district's ground, that one serves, and a neighbour that stays is
+    grounded first. The places are those of the part, then of its old neighbours, then of its new ones.
+    """
+    units, place, stamp, note = cholesky.units, cholesky.place, cholesky.stamp, cholesky.note
+    ends, coefficient = cholesky.ends, cholesky.coefficient
+    note[CLOCK] += 1
+    now = note[CLOCK]
+    # The moved units carry the new label already; a stamp tells them from those that had it before.
+    for i in range(n_moved):
+        stamp[MOVED, moved[i]] = now
+    n_edges = 0
+    for i in range(n_moved):
+        for e in range(graph.indptr[moved[i]], graph.indptr[moved[i] + 1]):
+            there = graph.neighbor[e]
+            if stamp[MOVED, there] != now and (district[there] == old or district[there] == new):
+                n_edges += 1
+    # Each edge takes a term and at most one place beside those of the part, the grounds two terms and a place.
+    if n_edges + min(n_edges, n_moved) + 2 > units.shape[0]:
+        return False
+    n_places = 0
+    for i in range(n_moved):
+        for e in range(graph.indptr[moved[i]], graph.indptr[moved[i] + 1]):
+            there = graph.neighbor[e]
+            if stamp[MOVED, there] != now and (district[there] == old or district[there] == new):
+                n_places = _give_place(units, place, stamp, now, moved[i], n_places)
+                break
+    ground = cholesky.ground[old]
+    if stamp[MOVED, ground] == now:
+        n_places = _give_place(units, place, stamp, now, ground, n_places)
+    note[N_PART] = n_places
+    n_terms = 1
+    for side in range(2):
+        here = old if side == 0 else new
+        for i in range(n_moved):
+            for e in range(graph.indptr[moved[i]], graph.indptr[moved[i] + 1]):
+                there = graph.neighbor[e]
+                if stamp[MOVED, there] != now and district[there] == here:
+                    n_places = _give_place(units, place, stamp, now, there, n_places)
+                    ends[0, n_terms] = place[moved[i]]
+                    ends[1, n_terms] = place[there]
+                    coefficient[SIGN, n_terms] = -1.0 if side == 0 else 1.0
+                    n_terms += 1
+        if side == 0:
+            note[N_CUT] = n_terms
+            note[N_OLD] = n_places
+    note[N_PLACES] = n_places
+    if stamp[MOVED, ground] == now:
+        ends[0, 0] = ends[1, 1]
+        ends[0, n_terms] = place[ground]
+        note[GROUND] = units[ends[1, 1]]
+    else:
+        ends[0, 0] = ends[0, 1]
+        ends[0, n_terms] = ends[0, 1]
+        note[GROUND] = ground
+    ends[1, 0] = -1
+    ends[1, n_terms] = -1
+    coefficient[SIGN, 0] = 1.0
+    coefficient[SIGN, n_terms] = -1.0
+    note[N_TERMS] = n_terms + 1
+    return True
+
+
+@kernel
+def _climb_from(pattern, cholesky, first, last, begin):
+    note = cholesky.note
+    if begin == cholesky.way.shape[0]:
+        note[CLOCK] += 1
+    return climb(
+        pattern.above,
+        pattern.position_of,
+        cholesky.units,
+        first,
+        last,
+        cholesky.stamp[ON_WAY],
+        note[CLOCK],
+        cholesky.segment,
+        cholesky.way,
+        begin,
+    )
+
+
+@kernel
+def _ratio_from_factor(pattern, cholesky):
+    """Change of the districts' log tree count by the listed terms, from the factor as it stands."""
+    note, inverse, n = cholesky.note, cholesky.inverse, cholesky.way.shape[0]
+    for p in range(note[N_PLACES]):
+        for q in range(note[N_PLACES] + LANES):
+            inverse[p, q] = 0.0
+    for side in range(2):
+        first = 0 if side == 0 else note[N_OLD]
+        last = note[N_OLD] if side == 0 else note[N_PLACES]
+        begin = _climb_from(pattern, cholesky, first, last, n)
+        solve_between(
+            pattern,
+            cholesky.value,
+            cholesky.pivot,
+            cholesky.way,
+            begin,
+            cholesky.units,
+            first,
+            last,
+            cholesky.bundle,
+            inverse,
+        )
+    return log_det_ratio(cholesky.ends, cholesky.coefficient, note[N_TERMS], inverse, cholesky.small)
+
+
+@kernel
+def propose_change(graph, pattern, cholesky, state):
+    """Change of log N now that the units noted in ``scratch.moved`` carry their new labels.
+
+    Must be followed by :func:`accept_change` or :func:`reject_change`.
+    """
+    tallies, scratch, district = state.tallies, state.scratch, state.forest.district
+    log_trees = tallies.log_trees
+    n_moved = scratch.n_moved[0]
+    old, new = scratch.moved_from[0], district[scratch.moved[0]]
+    scratch.is_listed[0] = scratch.n_parts[0] == 1 and _list_terms(
+        graph, cholesky, district, scratch.moved, n_moved, old, new
+    )
+    if scratch.is_listed[0]:
+        change = _ratio_from_factor(pattern, cholesky)
+    else:
+        # The changed districts hold the same units before and after, so the sum of their logs is taken twice.
+        before = _sum_log_pivots(pattern.position_of, cholesky.pivot, district, scratch.changed)
+        change = _factor_changed(graph, pattern, cholesky, district, scratch.changed) - before
+    log_trees[DISTRICTS] += change
+    multigraph = count_multigraph_trees(tallies.between, scratch.dense)
+    change += multigraph - log_trees[MULTIGRAPH]
+    log_trees[MULTIGRAPH] = multigraph
     return change
+
+
+@kernel
+def accept_change(graph, pattern, cholesky, state):
+    """Bring the factor in step with the proposal."""
+    scratch, note = state.scratch, cholesky.note
+    if not scratch.is_listed[0]:
+        return
+    district, stamp = state.forest.district, cholesky.stamp
+    value, n = cholesky.value, cholesky.way.shape[0]
+    old, new = scratch.moved_from[0], district[scratch.moved[0]]
+    begin = _climb_from(pattern, cholesky, 0, note[N_OLD], n)
+    _update(pattern, cholesky, begin, 0, note[N_CUT])
+    # The part is a block of its own now: what rounding left between it and its old district is taken out.
+    for i in range(scratch.n_moved[0]):
+        j = pattern.position_of[scratch.moved[i]]
+        for e in range(pattern.column_start[j], pattern.column_start[j + 1]):
+            if district[pattern.unit_at[pattern.row[e]]] == old:
+                value[e] = 0.0
+        for e in range(pattern.row_start[j], pattern.row_start[j + 1]):
+            if district[pattern.unit_at[pattern.row_column[e]]] == old:
+                value[pattern.row_entry[e]] = 0.0
+    cholesky.ground[old] = note[GROUND]
+    begin = _climb_from(pattern, cholesky, 0, note[N_PART], n)
+    begin = _climb_from(pattern, cholesky, note[N_OLD], note[N_PLACES], begin)
+    _update(pattern, cholesky, begin, note[N_CUT], note[N_TERMS])
+    note[SINCE] += 1
+    if note[SINCE] >= N_UPDATES:
+        kept = state.tallies.log_trees[DISTRICTS]
+        factor_all(graph, pattern, cholesky, state)
+        drift = abs(state.tallies.log_trees[DISTRICTS] - kept)
+        cholesky.drift[0] = max(cholesky.drift[0], drift)
+
+
+@kernel
+def _update(pattern, cholesky, begin, first, last):
+    update_factor(
+        pattern,
+        cholesky.value,
+        cholesky.pivot,
+        cholesky.way,
+        begin,
+        cholesky.units,
+        cholesky.ends,
+        cholesky.coefficient,
+        first,
+        last,
+        cholesky.bundle,
+    )
+
+
+@kernel
+def reject_change(graph, pattern, cholesky, state):
+    """Bring the factor back in step with the state before the proposal, whose labels are in place again."""
+    if not state.scratch.is_listed[0]:
+        _factor_changed(graph, pattern, cholesky, state.forest.district, state.scratch.changed)

@@ -61,6 +61,7 @@ def relabel_part(graph, testimony, state, root, new):
         return
     scratch.changed[old] = 1
     scratch.changed[new] = 1
+    scratch.n_parts[0] += 1
     scratch.stack[0] = root
     n_stack = 1
     while n_stack > 0:

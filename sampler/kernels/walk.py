@@ -23,7 +23,7 @@ the tree while marked), so it is a rejection.
 import numpy as np
 
 from bottomup.sampler.jit import kernel
-from bottomup.sampler.kernels.determinant import update_tree_counts
+from bottomup.sampler.kernels.determinant import accept_change, propose_change, reject_change
 from bottomup.sampler.kernels.forest import (
     MARKED,
     OUTSIDE,
@@ -192,116 +192,106 @@ def _undo_exchange(graph, forest, entered, left):
 def _begin(state):
     scratch, log_trees = state.scratch, state.tallies.log_trees
     scratch.n_moved[0] = 0
-    # Loops, here and below: assigning to a slice costs seconds of compilation.
-    for i in range(log_trees.shape[0]):
-        scratch.log_trees[i] = log_trees[i]
+    scratch.n_parts[0] = 0
+    scratch.is_listed[0] = True
+    # A loop: assigning to a slice costs seconds of compilation.
     for d in range(scratch.changed.shape[0]):
         scratch.changed[d] = 0
+    scratch.log_trees[0] = log_trees[0]
+    scratch.log_trees[1] = log_trees[1]
 
 
 @kernel
-def _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
-    """Metropolis test of the state proposed in place; puts the tree counts back when it fails."""
-    log_ratio = log_density(law, state.tallies) - log_before + log_proposal
-    if state.scratch.n_moved[0] > 0:
-        log_ratio -= law.tree_count * update_tree_counts(graph, factor, state)
-    if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
-        return True
-    log_trees = state.tallies.log_trees
-    for i in range(log_trees.shape[0]):
-        log_trees[i] = state.scratch.log_trees[i]
-    return False
-
-
-@kernel
-def _cycle_basis_step(rng, graph, testimony, factor, law, state):
+def _propose_on_cycle(rng, graph, testimony, law, state):
+    """Half of a cycle basis step: the exchange made in place, as (outcome, edge put in, edge taken out)."""
     forest = state.forest
     entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
     n_path, n_route = find_cycle(graph, forest, state.scratch, entering)
     i = rng.integers(0, n_path + 1)
     if i == n_path:
-        return UNCHANGED
+        return UNCHANGED, entering, entering
     if not _cycle_is_balanced(law, state, i, n_route):
-        return REJECTED_POPULATION
-    _begin(state)
-    log_before = log_density(law, state.tallies)
+        return REJECTED_POPULATION, entering, entering
     leaving = _exchange_on_cycle(graph, testimony, state, entering, i, n_route)
-    if n_route == 1:
-        return TREE_ONLY
-    if _is_accepted(rng, graph, factor, law, state, log_before, 0.0):
-        return ACCEPTED
-    _undo_exchange(graph, forest, entering, leaving)
-    restore_units(graph, testimony, state)
-    return REJECTED_RATIO
+    return TREE_ONLY if n_route == 1 else ACCEPTED, entering, leaving
 
 
 @kernel
-def _marked_edge_step(rng, graph, testimony, factor, law, state):
+def _propose_mark(rng, graph, testimony, law, state):
+    """Half of a marked edge step: the mark moved in place, as (outcome, old mark, new mark)."""
     forest = state.forest
     mark, pivot, new = _draw_mark(rng, graph, forest)
     if new == mark:
-        return UNCHANGED
+        return UNCHANGED, mark, new
     if forest.kind[new] == MARKED:
-        return REJECTED_MARKED
+        return REJECTED_MARKED, mark, new
     if not _mark_is_balanced(graph, law, state, mark, pivot, new):
-        return REJECTED_POPULATION
-    _begin(state)
-    log_before = log_density(law, state.tallies)
+        return REJECTED_POPULATION, mark, new
     _move_mark(graph, testimony, state, mark, pivot, new)
-    if _is_accepted(rng, graph, factor, law, state, log_before, 0.0):
-        return ACCEPTED
-    _undo_exchange(graph, forest, mark, new)
-    restore_units(graph, testimony, state)
-    return REJECTED_RATIO
+    return ACCEPTED, mark, new
 
 
 @kernel
-def _paper_step(rng, graph, testimony, factor, law, state):
+def _propose_both(rng, graph, testimony, law, state):
+    """The paper's proposal made in place.
+
+    Returns
+    -------
+    outcome : int
+    log_proposal : float
+        Log of the chance of the way back over that of the way there.
+    entering, leaving, mark, new : int
+        Edges exchanged, and the marks before and after; equal where nothing is to be undone.
+    """
     forest, scratch, population = state.forest, state.scratch, state.tallies.population
-    _begin(state)
-    log_before = log_density(law, state.tallies)
     entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
     n_path, n_route = find_cycle(graph, forest, scratch, entering)
     cycle = scratch.edge_stamp[entering]
     i = rng.integers(0, n_path + 1)
-    # The degree at the pivot is needed on the old tree too, but the pivot is drawn after the exchange: only
-    # the two edges exchanged can change it.
     leaving = entering
     if i < n_path:
         leaving = _exchange_on_cycle(graph, testimony, state, entering, i, n_route)
     mark, pivot, new = _draw_mark(rng, graph, forest)
-    outcome = ACCEPTED
     if new == entering or (new != mark and forest.kind[new] == MARKED):
-        outcome = REJECTED_MARKED
-    else:
-        new_degree = tree_degree(graph, forest, pivot)
-        old_degree = new_degree
-        if leaving != entering:
-            old_degree -= graph.tail[entering] == pivot or graph.head[entering] == pivot
-            old_degree += graph.tail[leaving] == pivot or graph.head[leaving] == pivot
-        unmarked = n_path + 1
-        new_unmarked = unmarked
-        if new != mark:
-            new_unmarked += scratch.edge_stamp[mark] == cycle
-            new_unmarked -= scratch.edge_stamp[new] == cycle
-            _move_mark(graph, testimony, state, mark, pivot, new)
-        for d in range(population.shape[0]):
-            if not _within(law, population[d]):
-                outcome = REJECTED_POPULATION
-        if outcome == ACCEPTED:
-            log_proposal = law.proposal * np.log(unmarked * new_degree / (new_unmarked * old_degree))
-            if not _is_accepted(rng, graph, factor, law, state, log_before, log_proposal):
-                outcome = REJECTED_RATIO
-        if outcome != ACCEPTED and new != mark:
-            _undo_exchange(graph, forest, mark, new)
-    if outcome != ACCEPTED:
-        if leaving != entering:
-            _undo_exchange(graph, forest, entering, leaving)
-        restore_units(graph, testimony, state)
-        return outcome
-    if scratch.n_moved[0] > 0:
-        return ACCEPTED
-    return UNCHANGED if leaving == entering and new == mark else TREE_ONLY
+        return REJECTED_MARKED, 0.0, entering, leaving, mark, mark
+    # The pivot is drawn after the exchange, and its degree on the old tree is needed too: only the two edges
+    # exchanged can have changed it.
+    new_degree = tree_degree(graph, forest, pivot)
+    old_degree = new_degree
+    if leaving != entering:
+        old_degree -= graph.tail[entering] == pivot or graph.head[entering] == pivot
+        old_degree += graph.tail[leaving] == pivot or graph.head[leaving] == pivot
+    unmarked = n_path + 1
+    new_unmarked = unmarked
+    if new != mark:
+        new_unmarked += scratch.edge_stamp[mark] == cycle
+        new_unmarked -= scratch.edge_stamp[new] == cycle
+        _move_mark(graph, testimony, state, mark, pivot, new)
+    log_proposal = np.log(unmarked * new_degree / (new_unmarked * old_degree))
+    outcome = ACCEPTED
+    if scratch.n_moved[0] == 0:
+        outcome = UNCHANGED if leaving == entering and new == mark else TREE_ONLY
+    for d in range(population.shape[0]):
+        if not _within(law, population[d]):
+            outcome = REJECTED_POPULATION
+    return outcome, log_proposal, entering, leaving, mark, new
+
+
+@kernel
+def _is_accepted(rng, graph, pattern, cholesky, law, state, log_before, log_proposal):
+    """Metropolis test of the proposal that has been made in place; keeps the tree counts in step."""
+    log_ratio = log_density(law, state.tallies) - log_before + log_proposal
+    has_moved = state.scratch.n_moved[0] > 0
+    if has_moved:
+        log_ratio -= law.tree_count * propose_change(graph, pattern, cholesky, state)
+    if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
+        if has_moved:
+            accept_change(graph, pattern, cholesky, state)
+        return True
+    log_trees = state.tallies.log_trees
+    log_trees[0] = state.scratch.log_trees[0]
+    log_trees[1] = state.scratch.log_trees[1]
+    return False
 
 
 @kernel
@@ -321,16 +311,16 @@ def _write_record(state, step, row, records):
 
 
 @kernel
-def run_mixed(rng, graph, testimony, factor, law, state, n_before, n_steps, thin, records):
+def run_mixed(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_steps, thin, records):
     """Take steps, each one of the two moves with even chances, and write records.
 
     Parameters
     ----------
     rng : numpy.random.Generator
         Advanced by the draws of the steps alone, so the batches that a run is cut into leave no trace.
-    graph, testimony, factor, law
-        Constants; the scratch arrays of ``factor`` are overwritten.
-    state : State
+    graph, testimony, pattern, law
+        Constants.
+    cholesky, state : Cholesky, State
         Changed in place.
     n_before, n_steps : int
         Steps taken before, and to take now.
@@ -343,10 +333,20 @@ def run_mixed(rng, graph, testimony, factor, law, state, n_before, n_steps, thin
     """
     row = 0
     for step in range(n_before + 1, n_before + n_steps + 1):
+        _begin(state)
+        log_before = log_density(law, state.tallies)
         if rng.integers(0, 2) == 0:
-            outcome = _cycle_basis_step(rng, graph, testimony, factor, law, state)
+            outcome, entering, leaving = _propose_on_cycle(rng, graph, testimony, law, state)
         else:
-            outcome = _marked_edge_step(rng, graph, testimony, factor, law, state)
+            outcome, entering, leaving = _propose_mark(rng, graph, testimony, law, state)
+        # What stays inside the districts, and what has been rejected, needs no test.
+        if outcome == ACCEPTED and not _is_accepted(
+            rng, graph, pattern, cholesky, law, state, log_before, 0.0
+        ):
+            outcome = REJECTED_RATIO
+            _undo_exchange(graph, state.forest, entering, leaving)
+            restore_units(graph, testimony, state)
+            reject_change(graph, pattern, cholesky, state)
         state.counter[outcome] += 1
         if step % thin == 0:
             _write_record(state, step, row, records)
@@ -354,11 +354,27 @@ def run_mixed(rng, graph, testimony, factor, law, state, n_before, n_steps, thin
 
 
 @kernel
-def run_paper(rng, graph, testimony, factor, law, state, n_before, n_steps, thin, records):
+def run_paper(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_steps, thin, records):
     """The same with the paper's combined step; see :func:`run_mixed`."""
     row = 0
     for step in range(n_before + 1, n_before + n_steps + 1):
-        outcome = _paper_step(rng, graph, testimony, factor, law, state)
+        _begin(state)
+        log_before = log_density(law, state.tallies)
+        outcome, log_proposal, entering, leaving, mark, new = _propose_both(rng, graph, testimony, law, state)
+        # The proposal is not symmetric, so it is tested even where the plan stays.
+        is_lawful = outcome < REJECTED_POPULATION
+        if is_lawful and not _is_accepted(
+            rng, graph, pattern, cholesky, law, state, log_before, law.proposal * log_proposal
+        ):
+            outcome = REJECTED_RATIO
+        if outcome >= REJECTED_POPULATION:
+            if new != mark:
+                _undo_exchange(graph, state.forest, mark, new)
+            if leaving != entering:
+                _undo_exchange(graph, state.forest, entering, leaving)
+            restore_units(graph, testimony, state)
+        if outcome == REJECTED_RATIO:
+            reject_change(graph, pattern, cholesky, state)
         state.counter[outcome] += 1
         if step % thin == 0:
             _write_record(state, step, row, records)

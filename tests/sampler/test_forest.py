@@ -88,17 +88,33 @@ def check(chain):
             between[a, b] += 1
             between[b, a] += 1
     np.testing.assert_array_equal(tallies.between, between)
+    districts = [np.flatnonzero(forest.district == d).tolist() for d in range(k)]
     expected = [
-        oracles.log_tree_count(np.flatnonzero(forest.district == d).tolist(), edges.tolist())
-        for d in range(k)
+        sum(oracles.log_tree_count(members, edges.tolist()) for members in districts),
+        oracles.log_tree_count(range(k), [tuple(forest.district[edge]) for edge in edges]),
     ]
-    expected.append(oracles.log_tree_count(range(k), [tuple(forest.district[edge]) for edge in edges]))
     np.testing.assert_allclose(tallies.log_trees, expected, atol=1e-9)
 
+    # The factor is that of the districts' Laplacians, each with its ground.
+    matrix = np.zeros((n, n))
+    for u, v in edges:
+        if forest.district[u] == forest.district[v]:
+            matrix[[u, v], [u, v]] += 1
+            matrix[[u, v], [v, u]] -= 1
+    ground = chain._cholesky.ground
+    assert forest.district[ground].tolist() == list(range(k))
+    matrix[ground, ground] += 1
+    order = problem.pattern.unit_at
+    lower = oracles.unpack_factor(problem.pattern, chain._cholesky)
+    factored = lower @ np.diag(chain._cholesky.pivot) @ lower.T
+    np.testing.assert_allclose(factored, matrix[np.ix_(order, order)], atol=1e-9)
+    apart = forest.district[order][:, None] != forest.district[order][None, :]
+    assert (lower[apart] == 0).all()
 
-@settings(max_examples=60, deadline=None)
+
+@settings(max_examples=80, deadline=None)
 @given(maps(), st.sampled_from(["mixed", "paper"]), st.floats(0, 3))
-def test_forest_and_sums_stay_true(drawn, step, epsilon):
+def test_forest_sums_and_factor_stay_true(drawn, step, epsilon):
     problem, k, seed = drawn
     total = int(problem.graph.population.sum())
     try:

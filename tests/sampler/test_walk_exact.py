@@ -12,7 +12,7 @@ from bottomup.sampler.target import Target
 
 # name: rows, cols, districts, lower, upper. With sizes 1 to 4 a district may vanish into a neighbour's while
 # another is divided: all cases of the cycle basis step occur.
-MAPS = {"pairs": (2, 3, 2, 2, 4), "triples": (2, 3, 3, 1, 4)}
+MAPS = {"pairs": (2, 3, 2, 1, 5), "triples": (2, 3, 3, 1, 4)}
 N_STEPS = 40_000
 
 
