@@ -43,11 +43,11 @@ class Records(NamedTuple):
     @classmethod
     def concatenate(cls, parts: list[Records]) -> Records:
         """Join records of consecutive batches."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return cls._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
     def take(self, rows: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Records:
         """The records at ``rows``."""
-        return Records(*(column[rows] for column in self))
+        return Records._make(column[rows] for column in self)
 
 
 class Outcomes(NamedTuple):
@@ -107,6 +107,8 @@ class Chain:
     ) -> None:
         if step not in get_args(Step):
             raise ValueError(f"step must be one of {', '.join(get_args(Step))}; got {step!r}")
+        if seed < 0:
+            raise ValueError(f"seed must not be negative; got {seed}")
         self.problem = problem
         self.target = target
         self.step_kind: Step = step

@@ -51,7 +51,7 @@ def enumerate_plans(
         neighbors[u] |= 1 << int(v)
         neighbors[v] |= 1 << int(u)
     population = [int(people) for people in problem.graph.population]
-    plans = []
+    plans: list[NDArray[np.uint8]] = []
     for districts in _partitions((1 << n) - 1, n_districts, neighbors, population, lower, upper):
         if len(plans) == max_plans:
             raise EnumerationError(

@@ -85,7 +85,7 @@ class Problem:
         n = len(people)
         if len(pairs) < n:
             raise ValueError(
-                f"the dual graph of {n} units has {len(pairs)} edges and so no cycle; the Marked Edge Walk "
+                f"the dual graph has no cycle (units: {n}, edges: {len(pairs)}), and the Marked Edge Walk "
                 "exchanges edges on cycles. Join more neighbouring units."
             )
         start, members = np.asarray(indptr, dtype=np.int64), np.asarray(units, dtype=np.int64)

@@ -46,13 +46,15 @@ class RunFolder:
     Raises
     ------
     FileExistsError
-        When the folder holds a run already: nothing is overwritten.
+        When the folder holds a run already, or is a file: nothing is overwritten.
     """
 
     def __init__(
         self, folder: Path, geography: Geography, n_districts: int, description: dict[str, Any]
     ) -> None:
         self._folder = Path(folder)
+        if self._folder.exists() and not self._folder.is_dir():
+            raise FileExistsError(f"{self._folder} is a file; name a folder with --out")
         taken = [name for name in (PLANS, UNITS, RUN) if (self._folder / name).exists()]
         if taken:
             raise FileExistsError(

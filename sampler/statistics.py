@@ -128,4 +128,5 @@ def ranked_shares(
     above = district_totals(assignments, n_districts, numerator)
     below = district_totals(assignments, n_districts, denominator)
     shares = np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
-    return np.sort(shares, axis=1)
+    shares.sort(axis=1)
+    return shares

@@ -173,7 +173,7 @@ class Tallies(NamedTuple):
     total: LongArray
     """int64 array, shape (3,): cut edges, preserved testimonies, sum of ``best``."""
     log_trees: FloatArray
-    """float64 array, shape (2,): log tree counts of all districts together, and of the district multigraph."""
+    """float64 array, shape (2,): log tree counts of all districts together, and of their multigraph."""
 
 
 class Scratch(NamedTuple):

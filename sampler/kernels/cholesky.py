@@ -1,18 +1,18 @@
 """One sparse Cholesky factor for the Laplacians of all districts, kept up to date as units change hands.
 
-The matrix is A = sum over districts of L_d + e_g e_g', where L_d is the Laplacian of the district's own graph and
-g its *ground*, any of its units. det(L_d + e_g e_g') is the number of spanning trees of the district: it is linear
-in the entry (g, g), L_d is singular, and what remains is the first minor at g (Kirchhoff). So log det A is the
-sum of the districts' log tree counts. A is block diagonal, and by the fill-path theorem its factor L D L' has no
-entry outside the pattern of the whole dual graph's.
+The matrix is A = sum over districts of L_d + e_g e_g', where L_d is the Laplacian of the district's own
+graph and g its *ground*, any of its units. det(L_d + e_g e_g') is the number of spanning trees of the
+district: it is linear in the entry (g, g), L_d is singular, and what remains is the first minor at g
+(Kirchhoff). So log det A is the sum of the districts' log tree counts. A is block diagonal, and by the
+fill-path theorem its factor L D L' has no entry outside the pattern of the whole dual graph's.
 
 Moving units from a district to another changes A by a few terms +-(e_i - e_j)(e_i - e_j)', one for each edge
-that is cut or joined. The determinant then changes by det(I + C U' A^-1 U), with the terms' vectors as columns of
-U and their signs in C. A^-1 is needed between a few units only: A^-1_ij is the sum over columns c of
-y_ic y_jc / d_c with L y_i = e_i, and y_i is zero off the way from i to the root of the elimination tree.
+that is cut or joined. The determinant then changes by det(I + C U' A^-1 U), with the terms' vectors as
+columns of U and their signs in C. A^-1 is needed between a few units only: A^-1_ij is the sum over columns c
+of y_ic y_jc / d_c with L y_i = e_i, and y_i is zero off the way from i to the root of the elimination tree.
 
-The loops over ``q`` run over several right-hand sides or terms at once; they are contiguous in memory, and the
-compiler turns them into vector instructions.
+The loops over ``q`` run over several right-hand sides or terms at once; they are contiguous in memory, and
+the compiler turns them into vector instructions.
 """
 
 import numpy as np
@@ -85,8 +85,8 @@ def factor_district(graph, pattern, value, pivot, work, district, label):
 def climb(above, position_of, units, first, last, stamp, now, segment, way, begin):
     """Put the ways from some units to the root of the elimination tree before ``way[begin:]``.
 
-    Children come before parents. Positions stamped ``now`` already lie on a way climbed before; a way ends where
-    it meets one of those, which is why later ones are put in front. Returns where the whole begins.
+    Children come before parents. Positions stamped ``now`` already lie on a way climbed before; a way ends
+    where it meets one of those, which is why later ones are put in front. Returns where the whole begins.
     """
     for i in range(first, last):
         n_new = 0
@@ -193,9 +193,9 @@ def update_factor(pattern, value, pivot, way, begin, units, ends, coefficient, f
     """Add the terms ``first`` to ``last`` - 1 to the matrix, one after another, in one pass over the factor.
 
     Each is a rank-one change by method C1 of Gill, Golub, Murray and Saunders (Methods for modifying matrix
-    factorizations, Mathematics of Computation 28, 1974). What a term does to a column rests on the terms before
-    it at that column and on its own earlier columns, so the columns may be the outer loop. The matrix must be
-    positive definite after every single term.
+    factorizations, Mathematics of Computation 28, 1974). What a term does to a column rests on the terms
+    before it at that column and on its own earlier columns, so the columns may be the outer loop. The matrix
+    must be positive definite after every single term.
 
     Parameters are those of :func:`solve_between` and :func:`log_det_ratio`.
     """

@@ -1,13 +1,14 @@
 """Log tree counts: how many states of the walk stand for one plan.
 
 A plan with districts of tau_1 ... tau_k spanning trees, whose multigraph has tau_0, is made by
-N = tau_0 tau_1 ... tau_k states. This module says how log N changes when the units noted in ``scratch.moved`` have
-changed district, and keeps its factor in step with what the walk decides: :func:`propose_change`, then
-:func:`accept_change` or :func:`reject_change`.
+N = tau_0 tau_1 ... tau_k states. This module says how log N changes when the units noted in
+``scratch.moved`` have changed district, and keeps its factor in step with what the walk decides:
+:func:`propose_change`, then :func:`accept_change` or :func:`reject_change`.
 
-A part that goes from one district to another and touches few neighbours is answered from the factor as it stands
-and, once accepted, worked into it; anything else is answered by factoring the districts anew. Rounding adds up over
-the updates, so the factor is made anew after every ``N_UPDATES`` of them, and what had added up is noted.
+A part that goes from one district to another and touches few neighbours is answered from the factor as it
+stands and, once accepted, worked into it; anything else is answered by factoring the districts anew. Rounding
+adds up over the updates, so the factor is made anew after every ``N_UPDATES`` of them, and what had added up
+is noted.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ N_UPDATES = 2000
 DISTRICTS, MULTIGRAPH = 0, 1
 """Places in ``log_trees``."""
 N_TERMS, N_CUT, N_PART, N_OLD, N_PLACES, GROUND, CLOCK, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
-"""Places in ``note``: numbers of terms, of terms before the joins, of places; the new ground; clock; updates."""
+"""Places in ``note``: numbers of terms and places, the new ground, the clock, updates since factoring."""
 ON_WAY, PLACED, MOVED = 0, 1, 2
 """Rows of ``stamp``."""
 
@@ -111,9 +112,9 @@ def _list_terms(graph, cholesky, district, moved, n_moved, old, new):
     """Write down the change of the matrix as terms; return False when there are more than fit.
 
     The order is one in which the matrix stays positive definite after every term: the part that moves gets a
-    ground of its own, its edges to the old district are cut, those to the new one are joined, and its ground is
-    taken away. When the part holds the old district's ground, that one serves, and a neighbour that stays is
-    grounded first. The places are those of the part, then of its old neighbours, then of its new ones.
+    ground of its own, its edges to the old district are cut, those to the new one are joined, and its ground
+    is taken away. When the part holds the old district's ground, that one serves, and a neighbour that stays
+    is grounded first. The places are those of the part, then of its old neighbours, then of its new ones.
     """
     units, place, stamp, note = cholesky.units, cholesky.place, cholesky.stamp, cholesky.note
     ends, coefficient = cholesky.ends, cholesky.coefficient
@@ -128,7 +129,7 @@ def _list_terms(graph, cholesky, district, moved, n_moved, old, new):
             there = graph.neighbor[e]
             if stamp[MOVED, there] != now and (district[there] == old or district[there] == new):
                 n_edges += 1
-    # Each edge takes a term and at most one place beside those of the part, the grounds two terms and a place.
+    # Each edge takes a term and at most a place beside those of the part, the grounds two terms and a place.
     if n_edges + min(n_edges, n_moved) + 2 > units.shape[0]:
         return False
     n_places = 0
@@ -251,9 +252,8 @@ def accept_change(graph, pattern, cholesky, state):
     scratch, note = state.scratch, cholesky.note
     if not scratch.is_listed[0]:
         return
-    district, stamp = state.forest.district, cholesky.stamp
+    district, old = state.forest.district, scratch.moved_from[0]
     value, n = cholesky.value, cholesky.way.shape[0]
-    old, new = scratch.moved_from[0], district[scratch.moved[0]]
     begin = _climb_from(pattern, cholesky, 0, note[N_OLD], n)
     _update(pattern, cholesky, begin, 0, note[N_CUT])
     # The part is a block of its own now: what rounding left between it and its old district is taken out.
