@@ -233,13 +233,12 @@ def _sample(options: argparse.Namespace) -> int:
         f"Run {description['name']}: {n_districts} districts of {lower:,} to {upper:,} people, start {source}"
     )
     print(f"  start: {_figures(at_start)}")
-    _prepare_walk(options.step)
-    chain = Chain(problem, target, start, options.seed, options.step)
-    with (
-        RunFolder(options.out, geography, n_districts, description) as folder,
-        tqdm(total=options.steps, unit="step", unit_scale=True) as bar,
-    ):
-        record_chain(chain, folder, options.steps, options.thin, bar.update)
+    # The folder first: one that cannot be used is refused before the walk is compiled.
+    with RunFolder(options.out, geography, n_districts, description) as folder:
+        _prepare_walk(options.step)
+        chain = Chain(problem, target, start, options.seed, options.step)
+        with tqdm(total=options.steps, unit="step", unit_scale=True) as bar:
+            record_chain(chain, folder, options.steps, options.thin, bar.update)
     print(f"  end:   {_figures(evaluate_plan(problem, chain.assignment, n_districts))}")
     for name, count in chain.outcomes._asdict().items():
         print(f"  {name.replace('_', ' '):<22}{count / max(chain.steps, 1):>7.1%}")
