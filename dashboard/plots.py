@@ -20,7 +20,7 @@ _ROW_PIXELS = 25
 _HEADROOM = 1.5
 _MARGIN = 0.06
 # Width of a letter of a label, as a share of the narrowest plot.
-_ROOM_PER_LETTER = 0.018
+_ROOM_PER_LETTER = 0.023
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,7 +115,7 @@ def odds_factor(epsilon: float) -> str:
 def promise(epsilon: float) -> str:
     """What bounded influence means at this ε, in one sentence."""
     if epsilon == 0:
-        return "Testimony is ignored: no testimony changes the odds of any plan."
+        return "Off: testimony is ignored, and no testimony changes the odds of any plan."
     return f"With or without any one testimony, the odds of any plan change at most ×{odds_factor(epsilon)}."
 
 

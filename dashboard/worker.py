@@ -1,8 +1,8 @@
 """The thread that samples for one visitor.
 
 It owns two chains: one at ε = 0, the baseline, until that has enough plans, and one at the chosen ε and
-score. It never touches the page. What it has to say it leaves in recordings, which lock, and in a `Progress`, which
-never changes once it is made; the page reads both whenever it likes.
+score. It never touches the page. What it has to say it leaves in recordings, which lock, and in a
+`Progress`, which never changes once it is made; the page reads both whenever it likes.
 """
 
 import logging
@@ -214,7 +214,7 @@ class Worker:
         while True:
             with self._wanted:
                 while not self._is_due():
-                    if self._progress.phase == "running":
+                    if self._progress.phase in ("preparing", "running"):
                         self._rate_marks.clear()
                         self._post(phase="paused", steps_per_second=0.0)
                     self._wanted.wait()
@@ -251,8 +251,9 @@ class Worker:
         chains = self._build(design, aim)
         self._chains = chains
         self._rate_marks.clear()
+        # Still preparing: the first turn may have to compile the kernels.
         self._progress = Progress(
-            phase="paused",
+            phase="preparing",
             assignment=_frozen(chains.ensemble.assignment),
             history=((0, aim),),
             recording=chains.new_recording(),

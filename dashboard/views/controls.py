@@ -36,6 +36,7 @@ class ControlsView(pn.viewable.Viewer):
             value=settings.epsilon,
             sizing_mode="stretch_width",
             margin=(0, 14, 0, 10),
+            tooltips=False,
             theme_config=THEME,
         )
         self._promise = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
@@ -186,7 +187,7 @@ class ControlsView(pn.viewable.Viewer):
 
 
 def _epsilon_label(value: float) -> str:
-    return "0 – off: testimony ignored" if value == 0 else f"{value:g}"
+    return "0 (off)" if value == 0 else f"{value:g}"
 
 
 _BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}

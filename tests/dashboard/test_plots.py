@@ -52,7 +52,7 @@ def test_histogram_shows_bars_outline_and_both_lines() -> None:
     assert plot.mean_label.text == "baseline mean 80.0%"
     # The enacted line is left of the mean, but there is no room for words on its left.
     assert (plot.enacted_label.text_align, plot.mean_label.text_align) == ("left", "right")
-    plot.fill(BINS, [0.55], np.array([0.65]), enacted=0.72)
+    plot.fill(BINS, [0.55], np.array([0.69]), enacted=0.70)
     assert (plot.mean_label.text_align, plot.enacted_label.text_align) == ("right", "left")
     assert plot.figure.x_range.start == 0.5
     assert plot.figure.y_range.end > 2 / 3
