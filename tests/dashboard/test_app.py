@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import panel as pn
@@ -25,6 +26,7 @@ from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.communities import mean_by_cluster
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.page import PageView, failure
+from bottomup.dashboard.views.release import has_browser
 from bottomup.data.errors import DataError
 
 WaitUntil = Callable[..., None]
@@ -244,6 +246,15 @@ def test_the_demonstration_brings_two_enacted_plans() -> None:
     assert "Real:" in loaded.note
     assert "Drawn:" in loaded.note
     assert load_inputs(options("--plan", "cd2022")).enacted.name == "cd2022"
+
+
+@pytest.mark.parametrize(("connections", "present"), [(0, False), (1, True), (2, True)])
+def test_a_browser_is_there_while_it_is_connected(connections: int, present: bool) -> None:
+    others = SimpleNamespace(id="other", connection_count=1 - min(connections, 1))
+    own = SimpleNamespace(id="own", connection_count=connections)
+    context = SimpleNamespace(id="own", server_context=SimpleNamespace(sessions=[others, own]))
+    assert has_browser(SimpleNamespace(session_context=context)) is present
+    assert has_browser(None)
 
 
 def _answers(address: str) -> bool:

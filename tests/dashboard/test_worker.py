@@ -60,6 +60,17 @@ def test_pause_holds_everything_and_start_goes_on(session: Session, wait_until: 
     wait_until(lambda: worker.progress.steps > steps)
 
 
+def test_nothing_is_computed_while_nobody_is_there(session: Session, wait_until: WaitUntil) -> None:
+    session.attend(True)
+    wait_until(lambda: session.worker.progress.phase == "running")
+    session.attend(False)
+    wait_until(lambda: session.worker.progress.phase == "paused")
+    session.settings.epsilon = 3.0
+    assert session.settings.running
+    session.attend(True)
+    wait_until(lambda: session.worker.progress.phase == "running")
+
+
 def test_another_epsilon_keeps_the_plan_and_starts_a_new_recording(
     session: Session, wait_until: WaitUntil
 ) -> None:

@@ -79,9 +79,14 @@ def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None
     ):
         assert page.get_by_text(words).first.is_visible()
     wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
-    for tab in ("Which communities?", "Who ends up where?", "Save a plan", "How does it compare?"):
+    for tab, words in {
+        "Which communities?": "testimonies are kept whole clearly more often",
+        "Who ends up where?": "the districts are put in order first",
+        "Save a plan": "The plan on the map is saved",
+        "How does it compare?": "Drawn from",
+    }.items():
         page.get_by_role("tab", name=tab).click()
-        page.wait_for_timeout(1500)
+        page.get_by_text(words).first.wait_for()
     visit.assert_clean()
 
 
@@ -198,7 +203,7 @@ def test_the_page_works_from_files_of_ones_own(visit: Any, serve: Callable[..., 
     tolerance.press("Enter")
     wait_for(page, lambda: recorded(page) > 50, "no plans were recorded")
     page.get_by_role("tab", name="Who ends up where?").click()
-    assert page.get_by_text("no columns of Democratic and Republican votes").is_visible()
+    page.get_by_text("no columns of Democratic and Republican votes").wait_for()
     visit.assert_clean()
 
 
