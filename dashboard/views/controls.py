@@ -31,7 +31,7 @@ class ControlsView(pn.viewable.Viewer):
         self._session = session
         settings = session.settings
         self._epsilon = pmui.DiscreteSlider(
-            label="ε, the weight of one testimony",
+            label="ε, weight of a testimony",
             options={_epsilon_label(value): value for value in EPSILONS},
             value=settings.epsilon,
             sizing_mode="stretch_width",

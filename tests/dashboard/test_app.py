@@ -73,7 +73,7 @@ def test_two_pages_share_nothing(prepared: Prepared, page_of: Callable[[Prepared
 
 def test_controls_and_settings_follow_each_other(session: Session) -> None:
     controls = ControlsView(session)
-    slider = widget(controls, "ε, the weight of one testimony")
+    slider = widget(controls, "ε, weight of a testimony")
     with param.edit_constant(slider):
         slider.param.update(value=5.0, value_throttled=EPSILONS.index(5.0))
     assert session.settings.epsilon == 5.0
