@@ -1,4 +1,4 @@
-"""The page: ``panel serve dashboard/app.py``, with own files ``panel serve dashboard/app.py --args --units …``."""
+"""The page: ``panel serve dashboard/app.py``, with ``--args --units …`` for files of one's own."""
 
 import logging
 import sys
