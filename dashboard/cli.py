@@ -13,6 +13,7 @@ from bottomup.data.errors import DataError
 
 if TYPE_CHECKING:
     from bottomup.sampler.chain import Step
+    from bottomup.sampler.chain import Step
     from bottomup.sampler.statistics import PlanStatistics
 
 __all__ = ["main"]
