@@ -8,15 +8,35 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.kernels import walk
+from bottomup.sampler.kernels.mixture import run_mixture
 from bottomup.sampler.pattern import make_cholesky
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.start import build_state, check_assignment
+from bottomup.sampler.start import build_state, check_assignment, make_workshop
 from bottomup.sampler.target import Target
-from bottomup.sampler.types import FloatArray, IntArray, Law, LongArray
+from bottomup.sampler.types import FloatArray, IntArray, Law, LongArray, Mixture
 
-__all__ = ["Chain", "Outcomes", "Records", "Step", "assignment_dtype", "warm_up"]
+__all__ = [
+    "WALK_ALONE",
+    "Chain",
+    "Outcomes",
+    "Records",
+    "Step",
+    "assignment_dtype",
+    "default_mixture",
+    "warm_up",
+]
 
 Step = Literal["mixed", "paper"]
+WALK_ALONE = Mixture(flips=0, merge_splits=0, walks=1)
+"""The Marked Edge Walk and nothing else."""
+
+
+def default_mixture(n_units: int) -> Mixture:
+    """A cycle that serves maps of any size: flips for the borders, merge-splits for the rest, and the walk.
+
+    Chosen by effective samples per second on Missouri's 4,604 precincts at a tolerance of 5 %.
+    """
+    return Mixture(flips=max(8, n_units // 2), merge_splits=3, walks=max(8, n_units // 20))
 
 
 class Records(NamedTuple):
@@ -88,6 +108,9 @@ class Chain:
         Leave the number of states of a plan out of the acceptance ratio. The law is then wrong on purpose,
         plans coming up in proportion to their number of states: a check of the sampler must notice.
 
+    mixture : Mixture
+        Steps of each kind in a cycle; by default those of the Marked Edge Walk alone.
+
     Raises
     ------
     StartError
@@ -104,9 +127,15 @@ class Chain:
         seed: int,
         step: Step = "mixed",
         control: bool = False,
+        mixture: Mixture = WALK_ALONE,
     ) -> None:
         if step not in get_args(Step):
             raise ValueError(f"step must be one of {', '.join(get_args(Step))}; got {step!r}")
+        if min(mixture) < 0 or sum(mixture) < 1 or (step == "paper" and mixture != WALK_ALONE):
+            raise ValueError(
+                "mixture must have at least one step and no number below 0, and nothing but walks with step "
+                f"'paper'; got {mixture}"
+            )
         if seed < 0:
             raise ValueError(f"seed must not be negative; got {seed}")
         self.problem = problem
@@ -116,6 +145,8 @@ class Chain:
         self._control = control
         self._law = self._make_law(target)
         self._rng = np.random.Generator(np.random.PCG64(seed))
+        self.mixture = mixture
+        self._workshop = make_workshop(problem, target.n_districts)
         self._cholesky = make_cholesky(problem.pattern, target.n_districts)
         self._state = build_state(self._rng, problem, self._cholesky, plan, target.n_districts)
 
@@ -126,8 +157,19 @@ class Chain:
 
     @property
     def outcomes(self) -> Outcomes:
-        """How the steps ended."""
-        return Outcomes(*(int(count) for count in self._state.counter))
+        """How the steps ended, over all moves."""
+        return Outcomes(*(int(count) for count in self._state.counter.sum(axis=0)))
+
+    @property
+    def outcomes_by_move(self) -> dict[str, Outcomes]:
+        """How the steps of each kind ended, for the kinds that the cycle has."""
+        return {
+            name: Outcomes(*(int(count) for count in row))
+            for name, row, has_steps in zip(
+                ("walk", "merge_split", "flip"), self._state.counter, reversed(self.mixture), strict=True
+            )
+            if has_steps
+        }
 
     @property
     def assignment(self) -> IntArray:
@@ -177,20 +219,14 @@ class Chain:
             np.empty((n_records, n_testimonies), dtype=np.uint8),
             np.empty((n_records, n_clusters), dtype=np.int64),
         )
-        run = walk.run_paper if self.step_kind == "paper" else walk.run_mixed
-        run(
-            self._rng,
-            problem.graph,
-            problem.testimony,
-            problem.pattern,
-            self._cholesky,
-            self._law,
-            self._state,
-            before,
-            n_steps,
-            thin,
-            buffers,
-        )
+        constants = problem.graph, problem.testimony, problem.pattern
+        on = self._rng, *constants, self._cholesky, self._law, self._state
+        if self.mixture.flips or self.mixture.merge_splits:
+            run_mixture(*on, self._workshop, self.mixture, before, n_steps, thin, buffers)
+        elif self.step_kind == "paper":
+            walk.run_paper(*on, before, n_steps, thin, buffers)
+        else:
+            walk.run_mixed(*on, before, n_steps, thin, buffers)
         step, assignment, cut_edges, preserved_total, cluster_total, preserved, best = buffers
         weight = problem.testimony.cluster_weight
         nothing = np.full(n_records, np.nan)
@@ -205,9 +241,9 @@ class Chain:
         )
 
 
-def warm_up(step: Step = "mixed") -> None:
-    """Compile the kernels of a kind of step, or load them from the cache, on a tiny problem."""
+def warm_up(step: Step = "mixed", mixture: Mixture = WALK_ALONE) -> None:
+    """Compile the kernels of a kind of chain, or load them from the cache, on a tiny problem."""
     edges = [(0, 1), (2, 3), (0, 2), (1, 3)]
     problem = Problem.from_arrays([1, 1, 1, 1], edges, [0, 2], [0, 1], [0], 1)
     target = Target(n_districts=2, lower=1, upper=3, epsilon=1.0)
-    Chain(problem, target, [0, 0, 1, 1], seed=0, step=step).advance(10, 5)
+    Chain(problem, target, [0, 0, 1, 1], seed=0, step=step, mixture=mixture).advance(10, 5)

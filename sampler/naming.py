@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bottomup.sampler.chain import Step
+from bottomup.sampler.chain import WALK_ALONE, Step
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.target import Target
+from bottomup.sampler.types import Mixture
 
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
 
-__all__ = ["describe_run", "plan_digest"]
+__all__ = ["describe_run", "name_of", "package_versions", "plan_digest"]
 
 PACKAGES = ("bottomup", "numba", "numpy", "scipy")
 """Packages whose version can change what a seed gives."""
@@ -29,6 +30,17 @@ def plan_digest(assignment: ArrayLike) -> str:
     return hashlib.sha256(np.ascontiguousarray(assignment, dtype="<i4").tobytes()).hexdigest()
 
 
+def package_versions() -> dict[str, str]:
+    """Versions of the packages that can change what a seed gives."""
+    return {package: version(package) for package in PACKAGES}
+
+
+def name_of(description: dict[str, Any]) -> str:
+    """A short name made of everything in a description that is ready for JSON."""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 def describe_run(
     geography: Geography,
     testimonies: Testimonies | None,
@@ -37,6 +49,7 @@ def describe_run(
     start: ArrayLike,
     seed: int,
     step: Step,
+    mixture: Mixture = WALK_ALONE,
 ) -> dict[str, Any]:
     """Everything that decides the plans of a run, and a short name made of it.
 
@@ -50,6 +63,7 @@ def describe_run(
     start : array_like of int, shape (n,)
     seed : int
     step : {"mixed", "paper"}
+    mixture : Mixture
 
     Returns
     -------
@@ -79,8 +93,8 @@ def describe_run(
         "sensitivity": sensitivity,
         "start": plan_digest(start),
         "step": step,
+        "mixture": mixture._asdict(),
         "seed": int(seed),
-        "versions": {package: version(package) for package in PACKAGES},
+        "versions": package_versions(),
     }
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
-    return {"name": hashlib.sha256(text.encode()).hexdigest()[:12], **description}
+    return {"name": name_of(description), **description}

@@ -189,6 +189,6 @@ def record_chain(
             "thin": thin,
             "seconds": round(seconds, 3),
             "steps_per_second": round(chain.steps / seconds, 1),
-            "outcomes": chain.outcomes._asdict(),
+            "outcomes": {move: outcomes._asdict() for move, outcomes in chain.outcomes_by_move.items()},
         }
     )

@@ -11,9 +11,9 @@ from bottomup.sampler.kernels.determinant import factor_all
 from bottomup.sampler.kernels.forest import MARKED, OUTSIDE, TREE
 from bottomup.sampler.kernels.trees import draw_tree, find_balanced_cuts, sum_below
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.types import Cholesky, Forest, IntArray, Scratch, State, Tallies
+from bottomup.sampler.types import Cholesky, Forest, IntArray, Scratch, State, Tallies, Workshop
 
-__all__ = ["StartError", "build_state", "check_assignment", "make_start"]
+__all__ = ["StartError", "build_state", "check_assignment", "make_start", "make_workshop"]
 
 
 class StartError(ValueError):
@@ -199,9 +199,30 @@ def build_state(
         log_trees=np.zeros(2),
         dense=np.zeros((k, k)),
     )
-    state = State(forest=forest, tallies=tallies, scratch=scratch, counter=np.zeros(6, dtype=np.int64))
+    state = State(forest=forest, tallies=tallies, scratch=scratch, counter=np.zeros((3, 6), dtype=np.int64))
     factor_all(problem.graph, problem.pattern, cholesky, state)
     return state
+
+
+def make_workshop(problem: Problem, n_districts: int) -> Workshop:
+    """Make the buffers of the companion moves of one chain."""
+    n, m, k = problem.n_units, len(problem.edges), n_districts
+    return Workshop(
+        cut_edges=np.zeros(2 * m, dtype=np.int32),
+        cut_slot=np.zeros(m, dtype=np.int32),
+        first=np.zeros(k + 1, dtype=np.int64),
+        fill=np.zeros(k, dtype=np.int64),
+        next_edge=np.zeros(k, dtype=np.int32),
+        in_multigraph=np.zeros(k, dtype=np.uint8),
+        in_tree=np.zeros(n, dtype=np.uint8),
+        region=np.zeros(n, dtype=np.int32),
+        members=np.zeros(n, dtype=np.int32),
+        n_members=np.zeros(1, dtype=np.int64),
+        balanced=np.zeros(n, dtype=np.int32),
+        kept_parent=np.zeros(n, dtype=np.int32),
+        kept_edge=np.zeros(n, dtype=np.int32),
+        kept_below=np.zeros(n, dtype=np.int64),
+    )
 
 
 def _build_forest(rng: np.random.Generator, problem: Problem, plan: IntArray, n_districts: int) -> Forest:

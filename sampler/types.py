@@ -9,7 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cholesky", "Forest", "Graph", "Law", "Pattern", "Scratch", "State", "Tallies", "Testimony"]
+__all__ = [
+    "Cholesky",
+    "Forest",
+    "Graph",
+    "Law",
+    "Mixture",
+    "Pattern",
+    "Scratch",
+    "State",
+    "Tallies",
+    "Testimony",
+    "Workshop",
+]
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -213,6 +225,49 @@ class Scratch(NamedTuple):
     """float64 array, shape (k, k)."""
 
 
+class Mixture(NamedTuple):
+    """How many steps of each kind a cycle has; they come in this order."""
+
+    flips: int
+    """Single-unit flips; trees and marks are drawn anew after them."""
+    merge_splits: int
+    walks: int
+    """Steps of the Marked Edge Walk."""
+
+
+class Workshop(NamedTuple):
+    """Buffers of the companion moves; they belong to one chain."""
+
+    cut_edges: IntArray
+    """int32 array, shape (2m,): cut edges, by district or in the file of the flips."""
+    cut_slot: IntArray
+    """int32 array, shape (m,): place of an edge in the file, -1 when it is not cut."""
+    first: LongArray
+    """int64 array, shape (k + 1,): where each district's cut edges begin."""
+    fill: LongArray
+    """int64 array, shape (k,)."""
+    next_edge: IntArray
+    """int32 array, shape (k,): the edge by which a walk last left each district."""
+    in_multigraph: NDArray[np.uint8]
+    """uint8 array, shape (k,)."""
+    in_tree: NDArray[np.uint8]
+    """uint8 array, shape (n,)."""
+    region: IntArray
+    """int32 array, shape (n,): 0 outside two merged districts; sides of their new border."""
+    members: IntArray
+    """int32 array, shape (n,): units of two merged districts."""
+    n_members: LongArray
+    """int64 array, shape (1,)."""
+    balanced: IntArray
+    """int32 array, shape (n,): lower ends of balanced edges."""
+    kept_parent: IntArray
+    """int32 array, shape (n,)."""
+    kept_edge: IntArray
+    """int32 array, shape (n,)."""
+    kept_below: LongArray
+    """int64 array, shape (n,)."""
+
+
 class State(NamedTuple):
     """Everything that a walk changes."""
 
@@ -220,4 +275,4 @@ class State(NamedTuple):
     tallies: Tallies
     scratch: Scratch
     counter: LongArray
-    """int64 array, shape (6,): steps by outcome, indexed by the constants of ``kernels.walk``."""
+    """int64 array, shape (3, 6): steps by move and outcome, see ``kernels.outcomes``."""

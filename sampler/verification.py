@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bottomup.sampler.chain import Chain, Step
+from bottomup.sampler.chain import WALK_ALONE, Chain, Step
 from bottomup.sampler.enumeration import encode_plans, enumerate_plans, exact_law
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import make_start
 from bottomup.sampler.statistics import score_plans
 from bottomup.sampler.target import Target
-from bottomup.sampler.types import FloatArray
+from bottomup.sampler.types import FloatArray, Mixture
 
 __all__ = ["Verification", "make_grid_problem", "verify"]
 
@@ -92,6 +92,7 @@ def verify(
     seed: int = 1,
     step: Step = "mixed",
     control: bool = False,
+    mixture: Mixture = WALK_ALONE,
     progress: Callable[[int], None] | None = None,
 ) -> Verification:
     """Enumerate every plan, run the walk and compare.
@@ -111,6 +112,8 @@ def verify(
     step : {"mixed", "paper"}
     control : bool
         Break the acceptance ratio on purpose, see :class:`Chain`; the comparison must fail.
+    mixture : Mixture
+        Steps of each kind in a cycle.
     progress : callable, optional
         Called with the number of steps of each finished batch.
 
@@ -129,7 +132,7 @@ def verify(
     codes = encode_plans(plans, k)
     order = np.argsort(codes)
     start = make_start(problem, k, target.lower, target.upper, seed)
-    chain = Chain(problem, target, start, seed, step=step, control=control)
+    chain = Chain(problem, target, start, seed, step=step, control=control, mixture=mixture)
     size = n_steps // N_BATCHES
     frequencies = np.empty((N_BATCHES, len(plans)))
     for batch in range(N_BATCHES):

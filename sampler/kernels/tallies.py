@@ -3,9 +3,28 @@
 from bottomup.sampler.jit import kernel
 from bottomup.sampler.kernels.forest import TREE
 
-__all__ = ["CLUSTER_WEIGHT", "CUT_EDGES", "PRESERVED", "relabel_part", "relabel_unit", "restore_units"]
+__all__ = [
+    "CLUSTER_WEIGHT",
+    "CUT_EDGES",
+    "PRESERVED",
+    "log_density",
+    "relabel_part",
+    "relabel_unit",
+    "restore_units",
+]
 
 CUT_EDGES, PRESERVED, CLUSTER_WEIGHT = 0, 1, 2
+
+
+@kernel
+def log_density(law, tallies):
+    """Log of the target law at the current plan, up to a constant; its states share it equally."""
+    excess = tallies.total[CUT_EDGES] - law.cut_edges
+    return (
+        -law.compactness * excess * excess
+        + law.per_testimony * tallies.total[PRESERVED]
+        + law.per_cluster_weight * tallies.total[CLUSTER_WEIGHT]
+    )
 
 
 @kernel

@@ -35,46 +35,25 @@ from bottomup.sampler.kernels.forest import (
     swap_kinds,
     tree_degree,
 )
+from bottomup.sampler.kernels.outcomes import (
+    ACCEPTED,
+    REJECTED_MARKED,
+    REJECTED_POPULATION,
+    REJECTED_RATIO,
+    TREE_ONLY,
+    UNCHANGED,
+    WALK,
+)
 from bottomup.sampler.kernels.tallies import (
     CLUSTER_WEIGHT,
     CUT_EDGES,
     PRESERVED,
+    log_density,
     relabel_part,
     restore_units,
 )
 
-__all__ = [
-    "ACCEPTED",
-    "REJECTED_MARKED",
-    "REJECTED_POPULATION",
-    "REJECTED_RATIO",
-    "TREE_ONLY",
-    "UNCHANGED",
-    "log_density",
-    "run_mixed",
-    "run_paper",
-]
-
-ACCEPTED = 0
-"""The plan changed."""
-TREE_ONLY = 1
-"""The tree or the marks changed, the plan did not."""
-UNCHANGED = 2
-"""The proposal was the state itself."""
-REJECTED_POPULATION = 3
-REJECTED_MARKED = 4
-REJECTED_RATIO = 5
-
-
-@kernel
-def log_density(law, tallies):
-    """Log of the target law at the current plan, up to a constant; its states share it equally."""
-    excess = tallies.total[CUT_EDGES] - law.cut_edges
-    return (
-        -law.compactness * excess * excess
-        + law.per_testimony * tallies.total[PRESERVED]
-        + law.per_cluster_weight * tallies.total[CLUSTER_WEIGHT]
-    )
+__all__ = ["begin", "is_accepted", "run_mixed", "run_paper", "walk_step", "write_record"]
 
 
 @kernel
@@ -189,7 +168,8 @@ def _undo_exchange(graph, forest, entered, left):
 
 
 @kernel
-def _begin(state):
+def begin(state):
+    """Forget what the last step noted for its undo."""
     scratch, log_trees = state.scratch, state.tallies.log_trees
     scratch.n_moved[0] = 0
     scratch.n_parts[0] = 0
@@ -278,7 +258,7 @@ def _propose_both(rng, graph, testimony, law, state):
 
 
 @kernel
-def _is_accepted(rng, graph, pattern, cholesky, law, state, log_before, log_proposal):
+def is_accepted(rng, graph, pattern, cholesky, law, state, log_before, log_proposal):
     """Metropolis test of the proposal that has been made in place; keeps the tree counts in step."""
     log_ratio = log_density(law, state.tallies) - log_before + log_proposal
     has_moved = state.scratch.n_moved[0] > 0
@@ -295,7 +275,8 @@ def _is_accepted(rng, graph, pattern, cholesky, law, state, log_before, log_prop
 
 
 @kernel
-def _write_record(state, step, row, records):
+def write_record(state, step, row, records):
+    """Write the current plan and its statistics to a row of the records."""
     steps, assignment, cut_edges, preserved_total, cluster_total, preserved, best = records
     tallies = state.tallies
     steps[row] = step
@@ -311,8 +292,26 @@ def _write_record(state, step, row, records):
 
 
 @kernel
+def walk_step(rng, graph, testimony, pattern, cholesky, law, state):
+    """One of the two moves with even chances; counts how it ended."""
+    begin(state)
+    log_before = log_density(law, state.tallies)
+    if rng.integers(0, 2) == 0:
+        outcome, entering, leaving = _propose_on_cycle(rng, graph, testimony, law, state)
+    else:
+        outcome, entering, leaving = _propose_mark(rng, graph, testimony, law, state)
+    # What stays inside the districts, and what has been rejected, needs no test.
+    if outcome == ACCEPTED and not is_accepted(rng, graph, pattern, cholesky, law, state, log_before, 0.0):
+        outcome = REJECTED_RATIO
+        _undo_exchange(graph, state.forest, entering, leaving)
+        restore_units(graph, testimony, state)
+        reject_change(graph, pattern, cholesky, state)
+    state.counter[WALK, outcome] += 1
+
+
+@kernel
 def run_mixed(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_steps, thin, records):
-    """Take steps, each one of the two moves with even chances, and write records.
+    """Take steps of the walk, each one of the two moves with even chances, and write records.
 
     Parameters
     ----------
@@ -333,23 +332,9 @@ def run_mixed(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_
     """
     row = 0
     for step in range(n_before + 1, n_before + n_steps + 1):
-        _begin(state)
-        log_before = log_density(law, state.tallies)
-        if rng.integers(0, 2) == 0:
-            outcome, entering, leaving = _propose_on_cycle(rng, graph, testimony, law, state)
-        else:
-            outcome, entering, leaving = _propose_mark(rng, graph, testimony, law, state)
-        # What stays inside the districts, and what has been rejected, needs no test.
-        if outcome == ACCEPTED and not _is_accepted(
-            rng, graph, pattern, cholesky, law, state, log_before, 0.0
-        ):
-            outcome = REJECTED_RATIO
-            _undo_exchange(graph, state.forest, entering, leaving)
-            restore_units(graph, testimony, state)
-            reject_change(graph, pattern, cholesky, state)
-        state.counter[outcome] += 1
+        walk_step(rng, graph, testimony, pattern, cholesky, law, state)
         if step % thin == 0:
-            _write_record(state, step, row, records)
+            write_record(state, step, row, records)
             row += 1
 
 
@@ -358,12 +343,12 @@ def run_paper(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_
     """The same with the paper's combined step; see :func:`run_mixed`."""
     row = 0
     for step in range(n_before + 1, n_before + n_steps + 1):
-        _begin(state)
+        begin(state)
         log_before = log_density(law, state.tallies)
         outcome, log_proposal, entering, leaving, mark, new = _propose_both(rng, graph, testimony, law, state)
         # The proposal is not symmetric, so it is tested even where the plan stays.
         is_lawful = outcome < REJECTED_POPULATION
-        if is_lawful and not _is_accepted(
+        if is_lawful and not is_accepted(
             rng, graph, pattern, cholesky, law, state, log_before, law.proposal * log_proposal
         ):
             outcome = REJECTED_RATIO
@@ -375,7 +360,7 @@ def run_paper(rng, graph, testimony, pattern, cholesky, law, state, n_before, n_
             restore_units(graph, testimony, state)
         if outcome == REJECTED_RATIO:
             reject_change(graph, pattern, cholesky, state)
-        state.counter[outcome] += 1
+        state.counter[WALK, outcome] += 1
         if step % thin == 0:
-            _write_record(state, step, row, records)
+            write_record(state, step, row, records)
             row += 1

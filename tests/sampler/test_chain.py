@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import oracles
-from bottomup.sampler.chain import Chain, Records, assignment_dtype
+from bottomup.sampler.chain import WALK_ALONE, Chain, Records, assignment_dtype
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import StartError
 from bottomup.sampler.statistics import evaluate_plan
 from bottomup.sampler.target import Target
+from bottomup.sampler.types import Mixture
 from bottomup.sampler.verification import make_grid_problem
 
 START = np.repeat(np.arange(4), 9)
@@ -30,14 +31,17 @@ def digest(records: Records) -> str:
     return sha.hexdigest()
 
 
-@pytest.mark.parametrize("step", ["mixed", "paper"])
-def test_the_same_seed_gives_the_same_plans_whatever_the_batches(problem, step):
-    whole = Chain(problem, TARGET, START, 7, step).advance(3000, 7)
-    chain = Chain(problem, TARGET, START, 7, step)
+@pytest.mark.parametrize(
+    ("step", "mixture"),
+    [("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 2, 15))],
+)
+def test_the_same_seed_gives_the_same_plans_whatever_the_batches(problem, step, mixture):
+    whole = Chain(problem, TARGET, START, 7, step, mixture=mixture).advance(3000, 7)
+    chain = Chain(problem, TARGET, START, 7, step, mixture=mixture)
     parts = [chain.advance(n_steps, 7) for n_steps in (1, 6, 7, 100, 1, 1, 884, 2000)]
     assert digest(Records.concatenate(parts)) == digest(whole)
     assert list(whole.step) == list(range(7, 3001, 7))
-    other = Chain(problem, TARGET, START, 8, step).advance(3000, 7)
+    other = Chain(problem, TARGET, START, 8, step, mixture=mixture).advance(3000, 7)
     assert digest(other) != digest(whole)
 
 
@@ -91,12 +95,13 @@ def test_the_digest_of_a_seeded_run_is_kept(problem):
 
 INTERPRETED = """
 import hashlib, numpy as np
-from bottomup.sampler.chain import Chain
+from bottomup.sampler.chain import WALK_ALONE, Chain
 from bottomup.sampler.target import Target
+from bottomup.sampler.types import Mixture
 from bottomup.sampler.verification import make_grid_problem
 target = Target(4, 7, 11, compactness=0.05, cut_edges=20.0, score="cluster", epsilon=3.0)
-for step in ("mixed", "paper"):
-    chain = Chain(make_grid_problem(6, 6), target, np.repeat(np.arange(4), 9), 5, step)
+for step, mixture in (("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 2, 10))):
+    chain = Chain(make_grid_problem(6, 6), target, np.repeat(np.arange(4), 9), 5, step, mixture=mixture)
     print(hashlib.sha256(chain.advance(1500, 10).assignment.tobytes()).hexdigest(), *chain.outcomes)
 """
 
@@ -113,7 +118,7 @@ def test_compiled_and_interpreted_kernels_give_the_same_plans():
         for flag in ("0", "1")
     ]
     assert runs[0] == runs[1]
-    assert len(runs[0].splitlines()) == 2
+    assert len(runs[0].splitlines()) == 3
 
 
 @pytest.mark.parametrize(
@@ -131,6 +136,17 @@ def test_compiled_and_interpreted_kernels_give_the_same_plans():
 def test_a_start_that_is_no_valid_plan_is_refused(problem, start, message):
     with pytest.raises(StartError, match=message):
         Chain(problem, TARGET, start, 1)
+
+
+@pytest.mark.parametrize("mixture", [Mixture(0, 0, 0), Mixture(-1, 0, 3)])
+def test_a_mixture_without_steps_is_refused(problem, mixture):
+    with pytest.raises(ValueError, match="mixture must have at least one step and no number below 0"):
+        Chain(problem, TARGET, START, 1, mixture=mixture)
+
+
+def test_the_papers_step_is_not_mixed_with_others(problem):
+    with pytest.raises(ValueError, match="nothing but walks with step 'paper'"):
+        Chain(problem, TARGET, START, 1, "paper", mixture=Mixture(1, 1, 1))
 
 
 def test_what_a_target_lacks_is_named():

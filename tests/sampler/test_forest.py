@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 import oracles
 from bottomup.sampler.chain import Chain
 from bottomup.sampler.kernels.forest import MARKED, OUTSIDE, TREE
+from bottomup.sampler.kernels.redraw import redraw
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.start import StartError, make_start
+from bottomup.sampler.start import StartError, make_start, make_workshop
 from bottomup.sampler.statistics import evaluate_plan
 from bottomup.sampler.target import Target
+from bottomup.sampler.types import Mixture
 
 
 @st.composite
@@ -130,6 +132,42 @@ def test_forest_sums_and_factor_stay_true(drawn, step, epsilon):
     for n_steps in (1, 1, 1, 2, 5, 40):
         chain.advance(n_steps, 1000)
         check(chain)
+
+
+@settings(max_examples=60, deadline=None)
+@given(maps(), st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.floats(0, 3))
+def test_they_stay_true_under_companion_moves(drawn, flips, merge_splits, walks, epsilon):
+    problem, k, seed = drawn
+    total = int(problem.graph.population.sum())
+    mixture = Mixture(flips, merge_splits, walks)
+    if not sum(mixture):
+        return
+    try:
+        start = make_start(problem, k, 0, total, seed, max_attempts=5)
+    except StartError:
+        return
+    epsilon = epsilon if problem.n_testimonies else 0.0
+    target = Target(k, 0, total, compactness=0.1, cut_edges=3.0, epsilon=epsilon)
+    chain = Chain(problem, target, start, seed, mixture=mixture)
+    for n_cycles in (1, 1, 2, 10):
+        chain.advance(n_cycles * sum(mixture), 1000)
+        check(chain)
+
+
+def test_a_redraw_gives_every_state_of_the_plan_the_same_chance():
+    problem = Problem.from_arrays([1] * 6, oracles.grid_edges(2, 3))
+    # Left four units (4 trees), right two (1 tree), 2 cut edges between them: 8 states.
+    chain = Chain(problem, Target(2, 2, 4), [0, 0, 1, 0, 0, 1], seed=0)
+    workshop = make_workshop(problem, 2)
+    rng = np.random.default_rng(1)
+    counts = {}
+    for _ in range(8000):
+        redraw(rng, problem.graph, chain._state.forest, workshop)
+        state = tuple(chain._state.forest.kind.tolist())
+        counts[state] = counts.get(state, 0) + 1
+    assert len(counts) == 8
+    statistic = sum((count - 1000) ** 2 / 1000 for count in counts.values())
+    assert statistic < 29.9  # chi-square with 7 degrees of freedom exceeds it once in 10,000
 
 
 def test_the_case_in_which_two_districts_merge_and_one_is_divided_occurs():

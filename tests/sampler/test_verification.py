@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from bottomup.sampler.chain import WALK_ALONE, default_mixture
 from bottomup.sampler.target import Target
+from bottomup.sampler.types import Mixture
 from bottomup.sampler.verification import make_grid_problem, verify
 
 N_STEPS = 400_000
@@ -24,21 +26,34 @@ def test_the_walk_samples_the_exact_law(score, epsilon, step):
         assert abs(sampled - exact) < 4 * error
 
 
+@pytest.mark.parametrize(
+    "mixture", [Mixture(1, 0, 0), Mixture(0, 1, 0), Mixture(5, 0, 1), Mixture(3, 2, 4), default_mixture(16)]
+)
+@pytest.mark.parametrize(("score", "epsilon"), [("testimony", 2.0), ("cluster", 2.0)])
+def test_companion_moves_alone_and_mixed_sample_the_exact_law(score, epsilon, mixture):
+    result = verify(make_grid_problem(4, 4), target(score, epsilon), N_STEPS, mixture=mixture)
+    assert result.passed
+
+
+def test_a_merge_split_without_its_count_of_balanced_edges_fails(monkeypatch):
+    law = Target.law
+    monkeypatch.setattr(Target, "law", lambda self, problem: law(self, problem)._replace(proposal=0.0))
+    result = verify(make_grid_problem(4, 4), target("testimony", 0.0), N_STEPS, mixture=Mixture(0, 1, 0))
+    assert not result.passed
+
+
 @pytest.mark.parametrize("step", ["mixed", "paper"])
 def test_a_wrong_ratio_fails(step):
     result = verify(make_grid_problem(4, 4), target("testimony", 2.0), N_STEPS, step=step, control=True)
     assert not result.passed
 
 
-def test_a_wrong_exponent_fails():
+@pytest.mark.parametrize("mixture", [WALK_ALONE, Mixture(1, 0, 0)])
+def test_a_wrong_exponent_fails(mixture, monkeypatch):
     """A walk at half the epsilon is no sample of the law at the whole."""
-    problem, aim = make_grid_problem(4, 4), target("testimony", 2.0)
-    law = type(aim).law
-    try:
-        type(aim).law = lambda self, problem: law(self, problem)._replace(per_testimony=0.5)
-        result = verify(problem, aim, N_STEPS)
-    finally:
-        type(aim).law = law
+    law = Target.law
+    monkeypatch.setattr(Target, "law", lambda self, problem: law(self, problem)._replace(per_testimony=0.5))
+    result = verify(make_grid_problem(4, 4), target("testimony", 2.0), N_STEPS, mixture=mixture)
     assert not result.passed
 
 
