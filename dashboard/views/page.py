@@ -112,7 +112,9 @@ class PageView(pn.viewable.Viewer):
             self.show_failure(error)
 
     def _bring_up_to_date(self) -> None:
-        if not self._map.seen:
+        # What is held before the browser says that the page has loaded, Panel throws away, although the browser
+        # may have been sent the models long before: a line made visible then would stay unseen for good.
+        if not (self._map.seen and pn.state.loaded):
             return
         present = has_browser(pn.state.curdoc)
         self.session.attend(present)

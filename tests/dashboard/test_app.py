@@ -15,7 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 import pytest
-from bokeh.models import Model
+from bokeh.models import Model, Span
 
 from bottomup.dashboard.app import create_app
 from bottomup.dashboard.options import Inputs, add_input_options, load_inputs
@@ -186,6 +186,26 @@ def test_an_error_of_the_worker_is_shown_on_the_page(
     words = " ".join(pane.object or "" for pane in page.__panel__().select(pn.pane.HTML) if pane.visible)
     assert "&lt;the cat&gt; sat on the keyboard" in words
     assert "&lt;" in failure("<")
+
+
+def test_nothing_is_drawn_before_the_page_has_loaded(
+    prepared: Prepared,
+    page_of: Callable[[Prepared], PageView],
+    wait_until: WaitUntil,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = page_of(prepared)
+    page.session.settings.tolerance = 0.5
+    page.session.attend(True)
+    wait_until(lambda: len(page.session.worker.progress.recording or ()) > 10)
+    figure = next(iter(page.__panel__().get_root().select({"name": "histogram-testimony"})))
+    page._map.seen = True
+    loaded = False
+    monkeypatch.setattr(type(pn.state), "loaded", property(lambda _: loaded))
+    for loaded in (False, True):
+        for _ in range(7):
+            page._bring_up_to_date()
+        assert any(line.visible for line in figure.select({"type": Span})) is loaded
 
 
 def options(*arguments: str) -> argparse.Namespace:

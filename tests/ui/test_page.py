@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
+from PIL import Image
 
 pytestmark = pytest.mark.ui
 
@@ -30,7 +33,7 @@ LABELS = """() => {
   return [...models.find(m => m.type == "ColumnDataSource" && m.data.district != null).data.district]
 }"""
 
-# Where the middle of a bar is on the screen.
+# Where a point of a histogram is on the screen.
 PLACE = """([kind, x, y]) => {
   const models = [...Bokeh.documents[0]._all_models.values()]
   const view = Bokeh.index.find_one(models.find(m => m.name == `histogram-${kind}`))
@@ -39,12 +42,35 @@ PLACE = """([kind, x, y]) => {
 }"""
 
 
+# Upper and lower end of a histogram's frame on the screen, and where its red line is said to be.
+FRAME = """kind => {
+  const models = [...Bokeh.documents[0]._all_models.values()]
+  const plot = models.find(m => m.name == `histogram-${kind}`)
+  const view = Bokeh.index.find_one(plot)
+  const top = view.el.getBoundingClientRect().y + view.frame.bbox.top
+  const line = plot.center.find(m => m.type == "Span" && m.line_color == "#c1121f")
+  return {top, bottom: top + view.frame.bbox.height, enacted: line.location}
+}"""
+RED = (0xC1, 0x12, 0x1F)
+
+
 def mean_score(page: Any, kind: str = "testimony") -> float:
     bars = page.evaluate(BARS, kind)
     share = np.array(bars["share"])
     if share.sum() == 0:
         return float("nan")
     return float(np.average((np.array(bars["left"]) + np.array(bars["right"])) / 2, weights=share))
+
+
+def has_red_line(page: Any, kind: str) -> bool:
+    """Whether the histogram has a red line from top to bottom where the enacted plan's score lies."""
+    frame = page.evaluate(FRAME, kind)
+    if frame["enacted"] is None:
+        return False
+    image = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
+    x, _ = page.evaluate(PLACE, [kind, frame["enacted"], 0])
+    column = image[round(frame["top"]) + 2 : round(frame["bottom"]) - 2, round(x)]
+    return bool((np.abs(column - RED).max(axis=1) < 40).mean() > 0.9)
 
 
 def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
@@ -87,6 +113,42 @@ def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None
     }.items():
         page.get_by_role("tab", name=tab).click()
         page.get_by_text(words).first.wait_for()
+    visit.assert_clean()
+
+
+def test_the_red_line_is_there_although_the_page_took_long_to_load(visit: Any, demo: str) -> None:
+    """On a busy machine the browser says late that it is ready, and it has asked for the map long before."""
+    page = visit.page
+    held: list[tuple[Any, list[str | bytes]]] = []
+
+    def route(to_page: Any) -> None:
+        to_server = to_page.connect_to_server()
+        parts: list[str | bytes] = []
+
+        def hold_back(part: str | bytes) -> None:
+            """A message is a header, metadata, content, and two parts for each buffer."""
+            parts.append(part)
+            if len(parts) < 3 + 2 * json.loads(parts[0]).get("num_buffers", 0):
+                return
+            if "document_ready" in str(parts[2]):
+                held.append((to_server, parts.copy()))
+            else:
+                for own in parts:
+                    to_server.send(own)
+            parts.clear()
+
+        to_page.on_message(hold_back)
+
+    page.route_web_socket(re.compile(r"/ws(\?|$)"), route)
+    visit.open(demo)
+    wait_for(page, lambda: bool(held), "the browser never said that the page is ready")
+    # So much time that the page would have been filled, had it not waited.
+    page.wait_for_timeout(4000)
+    for to_server, parts in held:
+        for part in parts:
+            to_server.send(part)
+    for kind in ("testimony", "cluster"):
+        wait_for(page, lambda kind=kind: has_red_line(page, kind), f"no red line in the {kind} histogram")
     visit.assert_clean()
 
 
