@@ -14,6 +14,7 @@ them. Plan first and then a state given the plan: together they leave pi/N on st
 import numpy as np
 
 from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.draws import draw_below
 from bottomup.sampler.kernels.tallies import CUT_EDGES, log_density, relabel_unit
 
 __all__ = ["flip", "list_cut_edges"]
@@ -92,7 +93,7 @@ def flip(rng, graph, testimony, law, state, workshop):
     forest, tallies = state.forest, state.tallies
     district, total = forest.district, tallies.total
     n_cut = total[CUT_EDGES]
-    draw = rng.integers(0, 2 * n_cut)
+    draw = draw_below(rng, 2 * n_cut)
     edge = workshop.cut_edges[draw // 2]
     if draw % 2 == 0:
         unit, new = graph.tail[edge], district[graph.head[edge]]

@@ -13,6 +13,7 @@ A tree without a balanced edge is a rejection.
 """
 
 from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.draws import draw_below
 from bottomup.sampler.kernels.forest import cut, link, reroot
 from bottomup.sampler.kernels.redraw import list_edges
 from bottomup.sampler.kernels.tallies import relabel_unit
@@ -54,7 +55,7 @@ def propose_merge_split(rng, graph, testimony, law, state, workshop):
     forest, scratch, tallies = state.forest, state.scratch, state.tallies
     parent, parent_edge, below = forest.parent, forest.parent_edge, forest.subtree_population
     district, members, region = forest.district, workshop.members, workshop.region
-    place = rng.integers(0, forest.marked.shape[0])
+    place = draw_below(rng, forest.marked.shape[0])
     mark = forest.marked[place]
     near, far = graph.tail[mark], graph.head[mark]
     one, other = district[near], district[far]
@@ -80,7 +81,7 @@ def propose_merge_split(rng, graph, testimony, law, state, workshop):
     if n_new == 0:
         _put_back_trees(forest, workshop)
         return n_new, n_old, place, mark
-    top = workshop.balanced[rng.integers(0, n_new)]
+    top = workshop.balanced[draw_below(rng, n_new)]
     forest.marked[place] = parent_edge[top]
     cut(forest, top)
     # The part below the new mark gets the label that most of it has: fewer units to relabel, the same plan.

@@ -6,6 +6,7 @@ district multigraph, whose edges are the cut edges; both are drawn by Wilson's a
 """
 
 from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.draws import draw_below
 from bottomup.sampler.kernels.forest import MARKED, OUTSIDE, TREE
 from bottomup.sampler.kernels.trees import draw_tree, sum_below
 
@@ -64,7 +65,7 @@ def _draw_marks(rng, graph, forest, workshop):
     for start in range(1, k):
         d = start
         while in_tree[d] == 0:
-            edge = cut_edges[first[d] + rng.integers(0, first[d + 1] - first[d])]
+            edge = cut_edges[first[d] + draw_below(rng, first[d + 1] - first[d])]
             next_edge[d] = edge
             one, other = district[graph.tail[edge]], district[graph.head[edge]]
             d = other if one == d else one

@@ -1,6 +1,7 @@
 """Uniform spanning trees of districts by Wilson's algorithm, and what can be cut from them."""
 
 from bottomup.sampler.jit import kernel
+from bottomup.sampler.kernels.draws import draw_below
 
 __all__ = ["draw_tree", "find_balanced_cuts", "sum_below"]
 
@@ -41,7 +42,7 @@ def draw_tree(rng, graph, label_of, label, parent, parent_edge, in_tree):
         unit = first
         while in_tree[unit] == 0:
             start = graph.indptr[unit]
-            i = start + rng.integers(0, graph.indptr[unit + 1] - start)
+            i = start + draw_below(rng, graph.indptr[unit + 1] - start)
             if label_of[graph.neighbor[i]] != label:
                 continue
             # Overwritten whenever the walk comes by again: that erases the loop.

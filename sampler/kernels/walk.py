@@ -24,6 +24,7 @@ import numpy as np
 
 from bottomup.sampler.jit import kernel
 from bottomup.sampler.kernels.determinant import accept_change, propose_change, reject_change
+from bottomup.sampler.kernels.draws import draw_below
 from bottomup.sampler.kernels.forest import (
     MARKED,
     OUTSIDE,
@@ -114,9 +115,9 @@ def _exchange_on_cycle(graph, testimony, state, entering, i, n_route):
 @kernel
 def _draw_mark(rng, graph, forest):
     """A marked edge, one of its ends and a tree edge at that end, each uniform."""
-    mark = forest.marked[rng.integers(0, forest.marked.shape[0])]
-    pivot = graph.tail[mark] if rng.integers(0, 2) == 0 else graph.head[mark]
-    place = rng.integers(0, tree_degree(graph, forest, pivot))
+    mark = forest.marked[draw_below(rng, forest.marked.shape[0])]
+    pivot = graph.tail[mark] if draw_below(rng, 2) == 0 else graph.head[mark]
+    place = draw_below(rng, tree_degree(graph, forest, pivot))
     new = -1
     for i in range(graph.indptr[pivot], graph.indptr[pivot + 1]):
         if forest.kind[graph.edge[i]] != OUTSIDE:
@@ -185,9 +186,9 @@ def begin(state):
 def _propose_on_cycle(rng, graph, testimony, law, state):
     """Half of a cycle basis step: the exchange made in place, as (outcome, edge put in, edge taken out)."""
     forest = state.forest
-    entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
+    entering = forest.outside[draw_below(rng, forest.outside.shape[0])]
     n_path, n_route = find_cycle(graph, forest, state.scratch, entering)
-    i = rng.integers(0, n_path + 1)
+    i = draw_below(rng, n_path + 1)
     if i == n_path:
         return UNCHANGED, entering, entering
     if not _cycle_is_balanced(law, state, i, n_route):
@@ -224,10 +225,10 @@ def _propose_both(rng, graph, testimony, law, state):
         Edges exchanged, and the marks before and after; equal where nothing is to be undone.
     """
     forest, scratch, population = state.forest, state.scratch, state.tallies.population
-    entering = forest.outside[rng.integers(0, forest.outside.shape[0])]
+    entering = forest.outside[draw_below(rng, forest.outside.shape[0])]
     n_path, n_route = find_cycle(graph, forest, scratch, entering)
     cycle = scratch.edge_stamp[entering]
-    i = rng.integers(0, n_path + 1)
+    i = draw_below(rng, n_path + 1)
     leaving = entering
     if i < n_path:
         leaving = _exchange_on_cycle(graph, testimony, state, entering, i, n_route)
@@ -296,7 +297,7 @@ def walk_step(rng, graph, testimony, pattern, cholesky, law, state):
     """One of the two moves with even chances; counts how it ended."""
     begin(state)
     log_before = log_density(law, state.tallies)
-    if rng.integers(0, 2) == 0:
+    if draw_below(rng, 2) == 0:
         outcome, entering, leaving = _propose_on_cycle(rng, graph, testimony, law, state)
     else:
         outcome, entering, leaving = _propose_mark(rng, graph, testimony, law, state)

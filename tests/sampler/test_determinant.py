@@ -102,7 +102,8 @@ def test_rounding_does_not_add_up(step, monkeypatch):
         chain.advance(1, 2)
         if chain.outcomes.accepted > before:
             counts[bool(chain._state.scratch.is_listed[0])] += 1
-    assert min(counts.values()) > 0
+    assert counts[True] > 0
+    assert counts[False] > 0 or step == "mixed"
     assert chain.outcomes.accepted > determinant.N_UPDATES or step == "paper"
     found = chain._state.tallies.log_trees[0]
     assert found == pytest.approx(log_trees(problem, chain.assignment, 6), abs=1e-9)
