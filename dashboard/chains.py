@@ -9,7 +9,7 @@ from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.recording import Recording
 from bottomup.dashboard.worker import Aim, Design
 from bottomup.data.plans import check_start, population_bounds
-from bottomup.sampler.chain import Chain, Records
+from bottomup.sampler.chain import WALK_ALONE, Chain, Records, default_mixture
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.statistics import evaluate_plan, ranked_shares
 from bottomup.sampler.target import Target
@@ -18,10 +18,11 @@ __all__ = ["PageChains", "Share", "available_shares"]
 
 # Plans held in memory per recording; the later half is shown.
 _CAPACITY = 4000
-# The first plans come within a second or two, on maps of any size.
+# Of the walk alone, so many plans in as many steps as there are units; of the mixture, one in every cycle.
+# Either way the first plans come within a second or two, on maps of any size.
 _RECORDS_PER_SWEEP = 50
-# Steps of the baseline, in steps per unit: as long as it takes to forget the enacted plan, roughly.
-_BASELINE_SWEEPS = 200
+# Length of the baseline, in sweeps of the walk or cycles of the mixture: minutes on a whole state.
+_BASELINE_SWEEPS, _BASELINE_CYCLES = 200, 1500
 
 
 class Share(NamedTuple):
@@ -70,12 +71,21 @@ class PageChains:
         self._design = design
         self._bounds = lower, upper
         self._cut_edges = float(evaluate_plan(problem, plan.assignment, plan.n_districts).cut_edges)
-        self._spacing = max(1, geography.n_units // _RECORDS_PER_SWEEP)
-        self.n_baseline_steps = _BASELINE_SWEEPS * geography.n_units
+        if design.moves == "mixture":
+            mixture = default_mixture(geography.n_units)
+            self._spacing = sum(mixture)
+            self.n_baseline_steps = _BASELINE_CYCLES * self._spacing
+        else:
+            mixture = WALK_ALONE
+            self._spacing = max(1, geography.n_units // _RECORDS_PER_SWEEP)
+            self.n_baseline_steps = _BASELINE_SWEEPS * geography.n_units
         # Two streams of one seed: the chains of a page never share their randomness.
         seeds = np.random.SeedSequence(design.seed).generate_state(2)
-        self.baseline = Chain(problem, self._target(Aim(0.0, aim.score)), plan.assignment, int(seeds[0]))
-        self.ensemble = Chain(problem, self._target(aim), plan.assignment, int(seeds[1]))
+        start = plan.assignment
+        self.baseline = Chain(
+            problem, self._target(Aim(0.0, aim.score)), start, int(seeds[0]), mixture=mixture
+        )
+        self.ensemble = Chain(problem, self._target(aim), start, int(seeds[1]), mixture=mixture)
 
     def _target(self, aim: Aim) -> Target:
         return Target(

@@ -13,8 +13,8 @@ from bottomup.data.errors import DataError
 
 if TYPE_CHECKING:
     from bottomup.sampler.chain import Step
-    from bottomup.sampler.chain import Step
     from bottomup.sampler.statistics import PlanStatistics
+    from bottomup.sampler.types import Mixture
 
 __all__ = ["main"]
 
@@ -44,11 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _prepare_walk(step: "Step") -> None:
+def _mixture(options: argparse.Namespace, n_units: int) -> "Mixture":
+    from bottomup.sampler.chain import WALK_ALONE, default_mixture
+
+    return default_mixture(n_units) if options.moves == "mixture" else WALK_ALONE
+
+
+def _prepare_walk(step: "Step", mixture: "Mixture") -> None:
     from bottomup.sampler.chain import warm_up
 
     print("Preparing the walk (the first time it is compiled, which takes up to a minute) ...", flush=True)
-    warm_up(step)
+    warm_up(step, mixture)
 
 
 def _add_target_options(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +75,12 @@ def _add_target_options(parser: argparse.ArgumentParser) -> None:
         choices=["mixed", "paper"],
         default="mixed",
         help="one of the two moves with even chances (default), or the paper's step that combines both",
+    )
+    parser.add_argument(
+        "--moves",
+        choices=["walk", "mixture"],
+        default="walk",
+        help="the Marked Edge Walk alone (default), or a mixture of it with companion moves of the same law",
     )
     parser.add_argument(
         "--seed", type=_seed, default=1, help="whole number that decides the walk (default: 1)"
@@ -124,15 +136,23 @@ def _verify(options: argparse.Namespace) -> int:
     )
     print(
         f"Grid {options.rows} x {options.cols}, {options.districts} districts of {options.min_size} to "
-        f"{options.max_size} units, {options.score} score, epsilon {options.epsilon:g}, {options.step} step, "
-        f"{options.steps:,} steps, seed {options.seed}"
+        f"{options.max_size} units, {options.score} score, epsilon {options.epsilon:g}, {options.moves}, "
+        f"{options.step} step, {options.steps:,} steps, seed {options.seed}"
     )
     if options.control:
         print("Control: the acceptance ratio is broken on purpose.")
-    _prepare_walk(options.step)
+    mixture = _mixture(options, problem.n_units)
+    _prepare_walk(options.step, mixture)
     with tqdm(total=options.steps, unit="step", unit_scale=True, leave=False) as bar:
         result = verify(
-            problem, target, options.steps, options.seed, options.step, options.control, progress=bar.update
+            problem,
+            target,
+            options.steps,
+            options.seed,
+            options.step,
+            options.control,
+            mixture,
+            progress=bar.update,
         )
     print(f"Plans: {result.n_plans:,} in all")
     if result.n_missed:
@@ -184,7 +204,7 @@ def _sample(options: argparse.Namespace) -> int:
     from bottomup.sampler.chain import Chain
     from bottomup.sampler.naming import describe_run
     from bottomup.sampler.problem import Problem
-    from bottomup.sampler.runs import RunFolder, record_chain
+    from bottomup.sampler.runs import RunFolder, check_folder, record_chain
     from bottomup.sampler.start import make_start
     from bottomup.sampler.statistics import evaluate_plan
     from bottomup.sampler.target import Target
@@ -228,21 +248,27 @@ def _sample(options: argparse.Namespace) -> int:
         score=options.score,
         epsilon=options.epsilon,
     )
-    description = describe_run(geography, testimonies, problem, target, start, options.seed, options.step)
+    mixture = _mixture(options, problem.n_units)
+    description = describe_run(
+        geography, testimonies, problem, target, start, options.seed, options.step, mixture
+    )
     description["start_plan"] = source
     print(
         f"Run {description['name']}: {n_districts} districts of {lower:,} to {upper:,} people, start {source}"
     )
     print(f"  start: {_figures(at_start)}")
-    # The folder first: one that cannot be used is refused before the walk is compiled.
+    # A folder that cannot be used is refused before the walk is compiled, and made only after.
+    check_folder(options.out)
+    _prepare_walk(options.step, mixture)
     with RunFolder(options.out, geography, n_districts, description) as folder:
-        _prepare_walk(options.step)
-        chain = Chain(problem, target, start, options.seed, options.step)
+        chain = Chain(problem, target, start, options.seed, options.step, mixture=mixture)
         with tqdm(total=options.steps, unit="step", unit_scale=True) as bar:
             record_chain(chain, folder, options.steps, options.thin, bar.update)
     print(f"  end:   {_figures(evaluate_plan(problem, chain.assignment, n_districts))}")
-    for name, count in chain.outcomes._asdict().items():
-        print(f"  {name.replace('_', ' '):<22}{count / max(chain.steps, 1):>7.1%}")
+    for move, outcomes in chain.outcomes_by_move.items():
+        print(f"  {move.replace('_', '-')}")
+        for name, count in outcomes._asdict().items():
+            print(f"    {name.replace('_', ' '):<20}{count / max(sum(outcomes), 1):>7.1%}")
     if chain.steps < options.steps:
         print(
             f"Interrupted after {chain.steps:,} steps; the plans so far are in {options.out}", file=sys.stderr
@@ -272,8 +298,14 @@ def _add_serve(commands: argparse._SubParsersAction) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
-    _prepare_walk("mixed")
+    from bottomup.sampler.chain import default_mixture
+
+    # Files that cannot be used are refused here, and the walk is compiled, before a browser opens.
+    inputs = load_inputs(options)
+    _prepare_walk("mixed", default_mixture(inputs.geography.n_units))
     command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
+    # A closed page is forgotten within seconds, with all that it holds.
+    command += ["--unused-session-lifetime", "5000", "--check-unused-sessions", "2000"]
     if not options.no_show:
         command.append("--show")
     run_panel([*command, "--args", *input_arguments(options)])

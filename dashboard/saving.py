@@ -1,7 +1,6 @@
 """Files of a plan: their names, and what they say about where the plan comes from."""
 
 import re
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.data.export import plan_csv, plan_geojson
 from bottomup.data.plans import Plan
+from bottomup.sampler.naming import name_of, package_versions
 from bottomup.sampler.statistics import district_totals
 
 __all__ = ["FORMATS", "file_name", "file_text", "provenance"]
@@ -33,10 +33,10 @@ def file_name(session: Session, shown: ShownPlan, kind: str) -> str:
 
 
 def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
-    """What made the plan, so that it can be made again."""
+    """What made the plan, so that it can be made again: the same name stands for the same plan."""
     inputs, design = session.prepared.inputs, session.settings.design
     made: dict[str, Any] = {
-        "program": f"bottomup {version('bottomup')}",
+        "versions": package_versions(),
         "map": inputs.geography.name,
         "geography_sha256": inputs.geography.digest,
         "plan": shown.title,
@@ -45,7 +45,7 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
         made["note"] = inputs.note
     if shown.kind == "enacted":
         return made
-    return made | {
+    made |= {
         "testimonies_sha256": session.prepared.testimonies.digest,
         "epsilon": shown.aim.epsilon,
         "score": shown.aim.score,
@@ -53,11 +53,13 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
         "tolerance": design.tolerance,
         "compactness": design.compactness,
         "seed": design.seed,
+        "moves": design.moves,
         "step": shown.step,
         "walk": [
             {"from_step": step, "epsilon": aim.epsilon, "score": aim.score} for step, aim in shown.history
         ],
     }
+    return {"name": name_of(made), **made}
 
 
 def file_text(session: Session, shown: ShownPlan, kind: str) -> str:

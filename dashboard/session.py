@@ -63,7 +63,7 @@ class Session:
         self.worker = Worker(prepared.build_chains, self.settings.design, self.settings.aim, slots=slots)
         self.settings.param.watch(self._run_or_pause, "running")
         self.settings.param.watch(self._retarget, ["epsilon", "score"])
-        self.settings.param.watch(self._rebuild, ["enacted", "tolerance", "compactness", "seed"])
+        self.settings.param.watch(self._rebuild, ["enacted", "tolerance", "compactness", "seed", "moves"])
 
     @property
     def enacted_numbers(self) -> PlanNumbers:

@@ -36,6 +36,11 @@ class Settings(param.Parameterized):
         0.005, bounds=(0.0, 1.0), doc="Weight of the squared distance from c₀ cut edges."
     )
     seed = param.Integer(1, bounds=(0, 2**31 - 1), doc="Where the random numbers of both walks begin.")
+    moves = param.Selector(
+        default="mixture",
+        objects=["mixture", "walk"],
+        doc="Whether companion moves with the same law help the Marked Edge Walk.",
+    )
     running = param.Boolean(True, doc="Whether the walks are to go on.")
 
     def __init__(self, plans: list[str], enacted: str, **values: object) -> None:
@@ -53,7 +58,7 @@ class Settings(param.Parameterized):
     @property
     def design(self) -> Design:
         """What is fixed before any testimony is read."""
-        return Design(self.enacted, self.tolerance, self.compactness, self.seed)
+        return Design(self.enacted, self.tolerance, self.compactness, self.seed, self.moves)
 
 
 @dataclass(frozen=True, eq=False)

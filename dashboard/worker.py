@@ -45,6 +45,8 @@ class Design(NamedTuple):
     tolerance: float
     compactness: float
     seed: int
+    moves: str = "mixture"
+    """``"mixture"`` of moves, or ``"walk"`` for the Marked Edge Walk alone."""
 
 
 class SamplingChain(Protocol):

@@ -20,7 +20,7 @@ from bottomup.sampler.statistics import district_totals
 if TYPE_CHECKING:
     from bottomup.data import Geography
 
-__all__ = ["RunFolder", "record_chain"]
+__all__ = ["RunFolder", "check_folder", "record_chain"]
 
 PLANS, UNITS, RUN = "plans.parquet", "units.csv", "run.json"
 BATCH_SECONDS = 0.25
@@ -46,20 +46,14 @@ class RunFolder:
     Raises
     ------
     FileExistsError
-        When the folder holds a run already, or is a file: nothing is overwritten.
+        See :func:`check_folder`.
     """
 
     def __init__(
         self, folder: Path, geography: Geography, n_districts: int, description: dict[str, Any]
     ) -> None:
         self._folder = Path(folder)
-        if self._folder.exists() and not self._folder.is_dir():
-            raise FileExistsError(f"{self._folder} is a file; name a folder with --out")
-        taken = [name for name in (PLANS, UNITS, RUN) if (self._folder / name).exists()]
-        if taken:
-            raise FileExistsError(
-                f"{self._folder} already holds a run ({', '.join(taken)}); name another folder with --out"
-            )
+        check_folder(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._geography = geography
         self._n_districts = n_districts
@@ -136,6 +130,23 @@ class RunFolder:
     def _save_description(self, outcome: dict[str, Any]) -> None:
         text = json.dumps({**self._description, "outcome": outcome}, indent=2)
         (self._folder / RUN).write_text(text + "\n", encoding="utf-8")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder for a run that holds one already.
+
+    Raises
+    ------
+    FileExistsError
+        When the folder holds a run, or is a file: nothing is overwritten.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; name a folder with --out")
+    taken = [name for name in (PLANS, UNITS, RUN) if (folder / name).exists()]
+    if taken:
+        raise FileExistsError(
+            f"{folder} already holds a run ({', '.join(taken)}); name another folder with --out"
+        )
 
 
 def _lists(table: np.ndarray) -> pa.Array:

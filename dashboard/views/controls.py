@@ -17,6 +17,8 @@ _WORDS_OF_SCORE = {
     "cluster": "A cluster counts by the share of its weight in its best district.",
 }
 
+_MOVES = {"Mixture (fast)": "mixture", "Marked Edge Walk alone": "walk"}
+
 
 class ControlsView(pn.viewable.Viewer):
     """Widgets of a session's settings.
@@ -84,10 +86,15 @@ class ControlsView(pn.viewable.Viewer):
             pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
             self._progress,
             self._advanced,
-            width=310,
             sizing_mode="stretch_height",
             margin=(0, 16, 0, 16),
-            styles={"overflow-y": "auto", "overflow-x": "hidden", "gap": "6px"},
+            styles={
+                "flex": "none",
+                "width": "19.4rem",
+                "overflow-y": "auto",
+                "overflow-x": "hidden",
+                "gap": "6px",
+            },
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -107,7 +114,13 @@ class ControlsView(pn.viewable.Viewer):
             settings.param.compactness, label="Compactness β", step=0.0005, format="0.0000", **_FIELD
         )
         self._seed = pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_FIELD)
-        fields: list[pn.viewable.Viewable] = [self._tolerance, self._compactness, self._seed]
+        self._moves = pmui.Select(label="Moves", options=_MOVES, value=settings.moves, **_FIELD)
+        fields: list[pn.viewable.Viewable] = [
+            self._tolerance,
+            self._compactness,
+            self._seed,
+            self._moves,
+        ]
         if len(self._session.prepared.inputs.plans) > 1:
             fields.insert(
                 0, pmui.Select.from_param(settings.param.enacted, label="Enacted plan (red line)", **_FIELD)
@@ -135,6 +148,7 @@ class ControlsView(pn.viewable.Viewer):
         )
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         self._tolerance.param.watch(self._set_tolerance, "value")
+        self._moves.param.watch(lambda event: settings.param.update(moves=event.new), "value")
         settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "running"])
         settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
         self._run.on_click(lambda *_: self._start())

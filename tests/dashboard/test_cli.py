@@ -42,7 +42,9 @@ def test_sample_leaves_a_named_run_of_valid_plans(tmp_path, capsys):
     assert plans["step"].tolist() == list(range(200, 4001, 200))
     assert (plans["chain"] == 0).all()
     assert run["outcome"]["complete"]
-    assert run["outcome"]["steps"] == sum(run["outcome"]["outcomes"].values()) == 4000
+    outcomes = run["outcome"]["outcomes"]
+    assert list(outcomes) == ["walk"]
+    assert run["outcome"]["steps"] == sum(outcomes["walk"].values()) == 4000
     black, vap = geography.role("black_vap"), geography.role("vap")
     last = plans.iloc[-1]
     share = np.bincount(last["assignment"], black) / np.bincount(last["assignment"], vap)
@@ -56,6 +58,17 @@ def test_sample_leaves_a_named_run_of_valid_plans(tmp_path, capsys):
     pd.testing.assert_frame_equal(same, plans)
     assert main([*options[:-1], "6", "--out", str(tmp_path / "c")]) == 0
     assert json.loads((tmp_path / "c" / "run.json").read_text())["name"] != run["name"]
+
+
+def test_sample_mixes_moves_on_request(tmp_path):
+    demo = load_demo()
+    options = ["sample", "--demo", "--moves", "mixture", "--epsilon", "1", "--score", "cluster"]
+    assert main([*options, "--steps", "20000", "--thin", "1000", "--out", str(tmp_path / "run")]) == 0
+    geography = demo.geography
+    run, _ = check_plans(tmp_path / "run", geography.ids, geography.population, geography.edges)
+    assert set(run["outcome"]["outcomes"]) == {"walk", "merge_split", "flip"}
+    assert all(outcomes["accepted"] for outcomes in run["outcome"]["outcomes"].values())
+    assert min(run["mixture"].values()) > 0
 
 
 def test_sample_makes_its_own_start(tmp_path):
@@ -179,7 +192,7 @@ def test_a_seed_is_a_whole_number_and_not_negative(capsys):
 
 
 def test_an_interrupt_before_the_walk_has_nothing_to_keep(tables, monkeypatch, capsys):
-    def interrupted(step):
+    def interrupted(step, mixture):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bottomup.sampler.chain.warm_up", interrupted)

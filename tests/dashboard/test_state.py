@@ -54,7 +54,7 @@ def test_settings_refuse_values_out_of_bounds() -> None:
         with pytest.raises(ValueError, match=name):
             setattr(settings, name, value)
     assert settings.aim == (1.0, "testimony")
-    assert settings.design == ("a", 0.05, 0.005, 1)
+    assert settings.design == ("a", 0.05, 0.005, 1, "mixture")
 
 
 def test_settings_refuse_an_unknown_enacted_plan() -> None:
