@@ -20,6 +20,7 @@ from bottomup.data.adjacency import rook_edges
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Clusters, Testimonies
+from bottomup.sampler.chain import default_mixture, warm_up
 
 SIDE = 6
 
@@ -81,6 +82,12 @@ def make_inputs(*, outlines: bool = True, roles: bool = True, clusters: bool = T
         plans={"quadrants": plan, "stripes": Plan("stripes", stripes, plan.labels)},
         testimonies=make_testimonies(clusters=clusters),
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """Compile the walk once, before tests whose waits would run out in the meantime."""
+    warm_up("mixed", default_mixture(SIDE * SIDE))
 
 
 @pytest.fixture(scope="session")
