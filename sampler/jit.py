@@ -53,4 +53,5 @@ def kernel(function: Callable[..., Any]) -> Any:
     Kernels make no arrays, and whoever calls them holds the arrays that they work on, so they are compiled
     without reference counts (``_nrt``): on small maps those took two thirds of the time.
     """
-    return numba.njit(nogil=True, cache=_HAS_CACHE, _nrt=False)(function)
+    options: dict[str, Any] = {"nogil": True, "cache": _HAS_CACHE, "_nrt": False}
+    return numba.njit(**options)(function)

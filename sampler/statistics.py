@@ -106,7 +106,7 @@ def district_totals(assignments: NDArray[np.integer], n_districts: int, values: 
     """
     column = np.asarray(values, dtype=np.float64)
     totals = [np.bincount(plan, column, n_districts) for plan in assignments]
-    return np.array(totals).reshape(len(assignments), n_districts)
+    return np.array(totals, dtype=np.float64).reshape(len(assignments), n_districts)
 
 
 def ranked_shares(
