@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.layers import ENACTED_LAYER, Layer, add_layers
 from bottomup.dashboard.palette import INK, district_colors, packed_colors
 from bottomup.dashboard.raster import View, rasterise
+from bottomup.dashboard.scaling import scale_with_page
 from bottomup.dashboard.scene import Scene, label_points
 
 __all__ = ["MapFigure", "build_map_figure"]
@@ -156,6 +157,7 @@ def build_map_figure(scene: Scene, layers: tuple[Layer, ...], n_districts: int) 
     for axis in (plot.x_range, plot.y_range):
         axis.js_on_change("start", report)
         axis.js_on_change("end", report)
+    scale_with_page(plot)
     return MapFigure(plot, view, frame, labels, acknowledged, numbers, enacted)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bottomup.dashboard.binning import Bins
 from bottomup.dashboard.palette import BASELINE, ENACTED, ENSEMBLE, INK, MUTED
+from bottomup.dashboard.scaling import scale_with_page
 
 __all__ = ["BoxPlot", "ClusterPlot", "HistogramPlot", "box_plot", "cluster_plot", "histogram_plot"]
 
@@ -132,7 +133,7 @@ def _label(color: str, *, bold: bool) -> Label:
         text_font_style="bold" if bold else "normal",
         text_baseline="top",
         background_fill_color="white",
-        background_fill_alpha=0.75,
+        background_fill_alpha=0.9,
         visible=False,
     )
 
@@ -147,7 +148,7 @@ class ClusterPlot:
     rows : ColumnDataSource
         ``name``, ``ensemble``, ``baseline``, ``enacted``, shares between 0 and 1.
     height : int
-        Pixels that it takes for every name to be read.
+        Pixels that it takes for every name to be read, at a font of 16 pixels on the page.
     """
 
     figure: figure
@@ -279,4 +280,5 @@ def _figure(x_title: str, y_title: str, **options: Any) -> figure:
     plot.axis.major_tick_line_color = "#b6bdc4"
     plot.axis.minor_tick_line_color = None
     plot.grid.grid_line_color = "#edf0f2"
+    scale_with_page(plot)
     return plot

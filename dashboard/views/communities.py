@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.plots import cluster_plot
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key, room_for
 
 __all__ = ["CommunitiesView", "mean_by_cluster"]
 
@@ -36,7 +36,7 @@ class CommunitiesView(pn.viewable.Viewer):
         self._session = session
         testimonies = session.prepared.testimonies
         self._clusters = testimonies.clusters
-        self._intro = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._intro = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(2))
         self._table = pn.widgets.Tabulator(
             self._frame(
                 np.full(testimonies.n_testimonies, np.nan), np.full(testimonies.n_testimonies, np.nan)
@@ -56,7 +56,12 @@ class CommunitiesView(pn.viewable.Viewer):
                 "change": "Change",
                 "enacted": "Enacted",
             },
-            widths={"testimony": 64, "kept": 66, "baseline": 68, "change": 76, "enacted": 78},
+            configuration={
+                "columns": [
+                    {"field": field, "widthGrow": share, "minWidth": least}
+                    for field, (share, least) in _COLUMNS.items()
+                ]
+            },
             stylesheets=[_TABLE],
             margin=0,
         )
@@ -75,7 +80,7 @@ class CommunitiesView(pn.viewable.Viewer):
                         pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_both", margin=0),
                         sizing_mode="stretch_both",
                         margin=0,
-                        styles={"flex": "none", "min-height": f"{self._plot.height}px"},
+                        styles={"flex": "none", "min-height": f"{self._plot.height / 16}rem"},
                     ),
                     sizing_mode="stretch_both",
                     margin=0,
@@ -164,12 +169,22 @@ class CommunitiesView(pn.viewable.Viewer):
             self._table.value = self._frame(ensemble.share, baseline.share)
 
 
+# Share of the table's width, which grows with the words, and the least width in pixels.
+_COLUMNS = {
+    "testimony": (11, 64),
+    "cluster": (39, 100),
+    "kept": (11.5, 66),
+    "baseline": (12, 68),
+    "change": (13, 76),
+    "enacted": (13.5, 78),
+}
 # The theme's own rules come later, hence the emphasis.
 _TABLE = """
-.tabulator { font: 15px Roboto, 'Liberation Sans', Arial, sans-serif !important; border: 0; }
+.tabulator { font: 0.9375rem Roboto, 'Liberation Sans', Arial, sans-serif !important; border: 0; }
 .tabulator .tabulator-col .tabulator-col-content { padding: 4px 6px !important; }
-.tabulator .tabulator-col .tabulator-col-title { font-size: 15px; white-space: normal !important;
+.tabulator .tabulator-col .tabulator-col-title { font-size: 0.9375rem; white-space: normal !important;
   overflow: visible !important; padding-right: 12px !important; hyphens: manual; }
 .tabulator .tabulator-col .tabulator-col-sorter { right: 1px !important; }
 .tabulator .tabulator-row .tabulator-cell { padding: 7px 6px !important; }
+.tabulator .tabulator-row .tabulator-cell[tabulator-field="cluster"] { white-space: normal; }
 """

@@ -28,7 +28,7 @@ _FILES = {
     ),
 }
 _BUTTON = """
-.bk-btn { font: 16px Roboto, 'Liberation Sans', Arial, sans-serif !important; padding: 8px 16px !important;
+.bk-btn { font: 1rem Roboto, 'Liberation Sans', Arial, sans-serif !important; padding: 0.5rem 1rem !important;
   border-radius: 6px !important; background: #1f5c99 !important; border: 0 !important; }
 .bk-btn a { color: #ffffff !important; }
 .bk-btn:hover, .bk-btn:focus-visible { background: #17497b !important; outline: 2px solid #1d2733; }
@@ -59,7 +59,7 @@ class ExportView(pn.viewable.Viewer):
                 auto=True,
                 embed=False,
                 stylesheets=[_BUTTON],
-                width=290,
+                styles={"width": "18.2rem"},
                 margin=(4, 0, 0, 0),
             )
             button.callback = self._contents(kind, button)

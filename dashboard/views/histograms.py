@@ -11,7 +11,7 @@ from bottomup.dashboard.binning import Bins, choose_bins
 from bottomup.dashboard.plots import HistogramPlot, histogram_plot
 from bottomup.dashboard.recording import Scores
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import TEXT_STYLE, key
+from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for
 from bottomup.dashboard.wording import ONE_WALK, SCORE_TITLES, comparison, number_of_plans
 
 __all__ = ["HistogramsView"]
@@ -49,13 +49,16 @@ class HistogramsView(pn.viewable.Viewer):
             plot.figure.name = f"histogram-{kind}"
             plot.figure.on_event(Tap, partial(self._choose, kind))
             self._sentences[kind] = pn.pane.HTML(
-                stylesheets=TEXT_STYLE["stylesheets"], margin=(6, 0, 0, 0), sizing_mode="stretch_width"
+                stylesheets=TEXT_STYLE["stylesheets"],
+                margin=(6, 0, 0, 0),
+                sizing_mode="stretch_width",
+                styles=room_for(3),
             )
             rows += [
                 self._sentences[kind],
                 pn.pane.Bokeh(plot.figure, sizing_mode="stretch_both", margin=0, min_height=120),
             ]
-        self._plans = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._plans = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(3))
         self._layout = pn.Column(*rows, self._plans, sizing_mode="stretch_both", margin=0)
         session.shown.param.watch(lambda *_: self.refresh(), ["chosen", "kind"])
 

@@ -112,8 +112,8 @@ class PageView(pn.viewable.Viewer):
             self.show_failure(error)
 
     def _bring_up_to_date(self) -> None:
-        # What is held before the browser says that the page has loaded, Panel throws away, although the browser
-        # may have been sent the models long before: a line made visible then would stay unseen for good.
+        # Until the browser says that the page has loaded, Panel throws away what is held, although the models
+        # may have been sent long before: a line made visible then would stay unseen for good.
         if not (self._map.seen and pn.state.loaded):
             return
         present = has_browser(pn.state.curdoc)
@@ -164,10 +164,12 @@ def _header(session: Session) -> pn.Row:
         f"{n_testimonies:,} testimonies</p>"
     )
     header = pn.Row(
-        pn.pane.HTML(title, **TEXT_STYLE, width=446), margin=(8, 16, 6, 16), sizing_mode="stretch_width"
+        pn.pane.HTML(title, **TEXT_STYLE, styles={"flex": "none", "width": "27.9rem"}),
+        margin=(8, 16, 6, 16),
+        sizing_mode="stretch_width",
     )
     if inputs.note:
-        note = f'<p class="quiet" style="margin: 4px 0 0 0; font-size: 14.5px">{html.escape(inputs.note)}</p>'
+        note = f'<p class="quiet" style="margin: 4px 0 0 0; font-size: 0.9rem">{html.escape(inputs.note)}</p>'
         header.append(pn.pane.HTML(note, **TEXT_STYLE, sizing_mode="stretch_width"))
     return header
 
@@ -180,16 +182,16 @@ def failure(words: str) -> str:
 _TABS_STYLE = {
     "& .MuiTab-root": {
         "textTransform": "none",
-        "fontSize": "16px",
+        "fontSize": "1rem",
         "lineHeight": 1.15,
-        "minHeight": "44px",
+        "minHeight": "2.75rem",
         "minWidth": 0,
         "maxWidth": "none",
         "flex": "1 1 auto",
         "whiteSpace": "normal",
-        "padding": "4px 8px",
+        "padding": "0.25rem 0.5rem",
     },
-    "& .MuiTabs-root": {"minHeight": "44px"},
+    "& .MuiTabs-root": {"minHeight": "2.75rem"},
     "& .MuiTabs-list": {"width": "100%"},
     "& .MuiTabScrollButton-root": {"display": "none"},
 }

@@ -4,7 +4,7 @@ import panel as pn
 
 from bottomup.dashboard.plots import BoxPlot, box_plot
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import TEXT_STYLE, key
+from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for
 
 __all__ = ["SpreadView"]
 
@@ -61,7 +61,7 @@ class SpreadView(pn.viewable.Viewer):
                 ),
                 pn.pane.Bokeh(plot.figure, sizing_mode="stretch_both", margin=0, min_height=120),
             ]
-        self._plans = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._plans = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(2))
         self._layout = pn.Column(*rows, self._plans, sizing_mode="stretch_both", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:

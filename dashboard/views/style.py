@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key"]
+__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key", "room_for"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -18,27 +18,28 @@ THEME: dict[str, Any] = {
 """Theme of every Material component."""
 
 PAGE_CSS = """
+:root { font-size: clamp(16px, 1.05vw, 24px); }
 html, body { margin: 0; padding: 0; height: 100%; background: #ffffff; }
 """
-"""Stylesheet of the document."""
+"""Stylesheet of the document: words, and what is as wide as they are, grow with the window."""
 
 TEXT = """
-:host { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 16px; line-height: 1.35;
+:host { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 1rem; line-height: 1.35;
         color: #1d2733; }
 p { margin: 0 0 6px 0; }
-h1 { font-size: 22px; font-weight: 700; margin: 0; letter-spacing: -0.2px; }
-h2 { font-size: 17px; font-weight: 700; margin: 0 0 2px 0; }
+h1 { font-size: 1.375rem; font-weight: 700; margin: 0; letter-spacing: -0.01em; }
+h2 { font-size: 1.0625rem; font-weight: 700; margin: 0 0 2px 0; }
 b { font-weight: 700; }
-.quiet { color: #4d5864; font-size: 15px; }
-.ends { display: flex; justify-content: space-between; gap: 24px; color: #4d5864; font-size: 15px;
+.quiet { color: #4d5864; font-size: 0.9375rem; }
+.ends { display: flex; justify-content: space-between; gap: 1.5rem; color: #4d5864; font-size: 0.9375rem;
         line-height: 1.2; }
 .ends span:last-child { text-align: right; }
-.figures { display: flex; flex-wrap: wrap; gap: 2px 26px; }
-.figures div { white-space: nowrap; color: #4d5864; font-size: 15px; }
-.figures b { color: #1d2733; font-size: 18px; }
-.key { display: flex; flex-wrap: wrap; gap: 2px 20px; color: #1d2733; font-size: 15px; }
+.figures { display: flex; flex-wrap: wrap; gap: 2px 1.6rem; }
+.figures div { white-space: nowrap; color: #4d5864; font-size: 0.9375rem; }
+.figures b { color: #1d2733; font-size: 1.125rem; }
+.key { display: flex; flex-wrap: wrap; gap: 2px 1.25rem; color: #1d2733; font-size: 0.9375rem; }
 .key span { white-space: nowrap; }
-.key i { display: inline-block; width: 22px; margin-right: 7px; vertical-align: middle;
+.key i { display: inline-block; width: 1.375rem; margin-right: 0.44rem; vertical-align: middle;
          box-sizing: border-box; }
 .error { background: #fdecea; border-left: 5px solid #c1121f; padding: 8px 12px; }
 """
@@ -55,24 +56,30 @@ TEXT_STYLE = {"stylesheets": [TEXT], "margin": 0}
 SEGMENTS = {
     "& .MuiToggleButton-root": {
         "whiteSpace": "nowrap",
-        "fontSize": "15px",
+        "fontSize": "0.9375rem",
         "lineHeight": 1.3,
-        "padding": "6px 11px",
+        "padding": "0.375rem 0.6875rem",
         "textTransform": "none",
         "color": "#1d2733",
     },
 }
 """Style of every row of buttons of which one is chosen."""
 
+
+def room_for(n_lines: int) -> dict[str, str]:
+    """Styles of a pane whose words come and grow: what lies below it stays where it is."""
+    return {"min-height": f"{1.35 * n_lines:g}rem"}
+
+
 _MARKS = {
-    "bar": "height: 13px; background: #2f6fb0;",
-    "outline": "height: 13px; border: 2.5px solid #8a939c; border-bottom: 0;",
+    "bar": "height: 0.8125rem; background: #2f6fb0;",
+    "outline": "height: 0.8125rem; border: 2.5px solid #8a939c; border-bottom: 0;",
     "enacted": "height: 4px; background: #c1121f;",
     "mean": "height: 0; border-top: 3px dashed #5b6672;",
-    "circle": "height: 13px; width: 13px; border: 2.5px solid #5b6672; border-radius: 50%;",
-    "tick": "height: 15px; width: 4px; background: #c1121f;",
-    "point": "height: 13px; width: 13px; background: #c1121f; border-radius: 50%;",
-    "box": "height: 13px; background: #bcd3ec; border: 2px solid #2f6fb0;",
+    "circle": "height: 0.8125rem; width: 0.8125rem; border: 2.5px solid #5b6672; border-radius: 50%;",
+    "tick": "height: 0.9375rem; width: 4px; background: #c1121f;",
+    "point": "height: 0.8125rem; width: 0.8125rem; background: #c1121f; border-radius: 50%;",
+    "box": "height: 0.8125rem; background: #bcd3ec; border: 2px solid #2f6fb0;",
     "county": "height: 4px; background: #ffffff; border: 1px solid #b6bdc4;",
 }
 

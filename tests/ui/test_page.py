@@ -51,6 +51,16 @@ FRAME = """kind => {
   const line = plot.center.find(m => m.type == "Span" && m.line_color == "#c1121f")
   return {top, bottom: top + view.frame.bbox.height, enacted: line.location}
 }"""
+# Of each chart: size of the words at its lower axis, and by how many pixels that axis leaves the chart.
+LOWER_AXES = """() => {
+  const models = [...Bokeh.documents[0]._all_models.values()]
+  return models.filter(m => m.name?.startsWith("histogram")).map(m => {
+    const view = Bokeh.index.find_one(m)
+    const axis = view.views.find_one(m.below[0])
+    const outside = axis.layout.bbox.bottom - view.el.getBoundingClientRect().height
+    return [parseFloat(axis.model.axis_label_text_font_size), outside]
+  })
+}"""
 RED = (0xC1, 0x12, 0x1F)
 
 
@@ -149,6 +159,25 @@ def test_the_red_line_is_there_although_the_page_took_long_to_load(visit: Any, d
             to_server.send(part)
     for kind in ("testimony", "cluster"):
         wait_for(page, lambda kind=kind: has_red_line(page, kind), f"no red line in the {kind} histogram")
+    visit.assert_clean()
+
+
+def test_words_grow_with_the_window_and_axes_stay_inside(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
+    for width, height, factor in ((1280, 720, 1.0), (1920, 1080, 1.26)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_for(
+            page,
+            lambda factor=factor: all(
+                size == pytest.approx(15 * factor, abs=0.01) and outside < 2
+                for size, outside in page.evaluate(LOWER_AXES)
+            ),
+            f"at {width} × {height} words do not measure {factor} times as much, or do not fit",
+        )
+        heading = page.get_by_role("heading", name="How much may testimony count?")
+        assert heading.evaluate("h => parseFloat(getComputedStyle(h).fontSize)") == pytest.approx(17 * factor)
     visit.assert_clean()
 
 
