@@ -200,6 +200,7 @@ def _add_sample(commands: argparse._SubParsersAction) -> None:
 
 
 def _sample(options: argparse.Namespace) -> int:
+    from bottomup.data.errors import list_some
     from bottomup.data.plans import check_feasible, check_start, population_bounds
     from bottomup.sampler.chain import Chain
     from bottomup.sampler.naming import describe_run
@@ -238,6 +239,13 @@ def _sample(options: argparse.Namespace) -> int:
         lower, upper = population_bounds(geography.total_population, n_districts, options.tolerance)
         check_feasible(geography, n_districts, lower, upper)
         start, source = make_start(problem, n_districts, lower, upper, options.seed), "made from random trees"
+    if testimonies is not None:
+        hopeless = testimonies.never_whole(geography.population, upper)
+        if hopeless:
+            print(
+                f"No plan can keep these testimonies whole, for they have no unit on the map or more than "
+                f"{upper:,} people; they are counted all the same: {list_some(hopeless)}"
+            )
     at_start = evaluate_plan(problem, start, n_districts)
     target = Target(
         n_districts=n_districts,

@@ -109,6 +109,22 @@ class Testimonies:
             total.update(numbers.astype("<i8").tobytes())
         return total.hexdigest()
 
+    def never_whole(self, population: NDArray[np.int64], upper: int) -> tuple[str, ...]:
+        """Return the ids of testimonies that no plan can keep whole; they are counted all the same.
+
+        Those without a unit on the map, and those that hold more people than a district may.
+
+        Parameters
+        ----------
+        population : int64 array, shape (n_units,)
+            People in each unit.
+        upper : int
+            The largest population of a district.
+        """
+        people = np.concatenate([[0], np.cumsum(population[self.units])])[self.indptr]
+        hopeless = (self.sizes == 0) | (np.diff(people) > upper)
+        return tuple(name for name, own in zip(self.ids, hopeless, strict=True) if own)
+
     def summary(self) -> str:
         """Return how many testimonies are used, partly outside and empty, with names and unknown unit ids."""
         total = count(self.n_testimonies, "testimony", "testimonies")

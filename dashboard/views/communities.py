@@ -1,5 +1,7 @@
 """Which communities? How often each cluster and each testimony is kept whole."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import panel as pn
@@ -9,6 +11,8 @@ from numpy.typing import NDArray
 from bottomup.dashboard.plots import cluster_plot
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key, room_for
+from bottomup.data.errors import list_some
+from bottomup.data.plans import population_bounds
 
 __all__ = ["CommunitiesView", "mean_by_cluster"]
 
@@ -135,8 +139,24 @@ class CommunitiesView(pn.viewable.Viewer):
                 "kept": np.round(100 * kept, 1),
                 "baseline": np.round(100 * baseline, 1),
                 "change": np.round(100 * (kept - baseline), 1),
-                "enacted": np.where(enacted, "whole", "split"),
+                "enacted": np.where(
+                    testimonies.sizes == 0, "not on map", np.where(enacted, "whole", "split")
+                ),
             }
+        )
+
+    def _never_whole(self) -> str:
+        """Name the testimonies that no plan can keep whole, if there are any."""
+        geography, settings = self._session.prepared.inputs.geography, self._session.settings
+        _, upper = population_bounds(
+            geography.total_population, self._session.n_districts, settings.tolerance
+        )
+        named = self._session.prepared.testimonies.never_whole(geography.population, upper)
+        if not named:
+            return ""
+        return (
+            f" No plan can keep {len(named):,} of them whole, for they have no unit on the map or more "
+            f"people than a district may: {html.escape(list_some(named))}."
         )
 
     def refresh(self) -> None:
@@ -154,7 +174,7 @@ class CommunitiesView(pn.viewable.Viewer):
         self._intro.object = (
             f"<p><b>{gained:,}</b> of {n:,} testimonies are kept whole clearly more often than in the "
             f"baseline, <b>{lost:,}</b> clearly less often (by more than 10 points). "
-            f"From {ensemble.n_used:,} plans.</p>"
+            f"From {ensemble.n_used:,} plans.{self._never_whole()}</p>"
         )
         if self._clusters is not None and not self.shows_table:
             of_testimony, n_clusters = self._clusters.of_testimony, len(self._clusters.names)

@@ -10,7 +10,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottomup.data import DataError, read_testimonies
+from bottomup.data import DataError, Testimonies, read_testimonies
 
 TABLE = """testimony,cluster,GEOID20,name,address
 t2,C10,001,Ann,1 Main Street
@@ -271,3 +271,14 @@ def test_published_cluster_polygons_cover_what_their_overlay_says(real_data, mis
         ids = {missouri.ids[unit] for unit in own[cluster]}
         # Simplified outlines move a few units across the half.
         assert len(ids ^ covered[cluster]) <= 0.1 * len(covered[cluster]) + 2
+
+
+def test_testimonies_that_no_plan_can_keep_whole_are_named() -> None:
+    testimonies = Testimonies(
+        ids=("small", "empty", "large", "just"),
+        indptr=np.array([0, 1, 1, 4, 6]),
+        units=np.array([0, 0, 1, 2, 1, 2], dtype=np.int32),
+        clusters=None,
+        status=("used", "empty", "used", "used"),
+    )
+    assert testimonies.never_whole(np.array([5, 10, 20]), upper=30) == ("empty", "large")
