@@ -16,7 +16,7 @@ from bokeh.plotting import figure
 from cartopy import crs
 
 from bottomup.dashboard.palette import ENACTED, INK
-from bottomup.dashboard.scene import Scene
+from bottomup.dashboard.scene import Scene, names_to_the_left
 
 __all__ = ["ENACTED_LAYER", "Layer", "add_layers", "draw_layers"]
 
@@ -73,8 +73,7 @@ def draw_layers(scene: Scene) -> tuple[Layer, ...]:
 
 def _halo_and_names(scene: Scene, glyph: Glyph, data: dict[str, list | np.ndarray]) -> list[Layer]:
     """Names of towns over a white halo; those near the right edge stand to the left of their dots."""
-    bounds = scene.rings.total_bounds
-    to_the_left = np.asarray(data["x"]) > bounds.left + 0.72 * (bounds.right - bounds.left)
+    to_the_left = names_to_the_left(scene.towns, scene.rings.total_bounds)
     data = data | {
         "align": ["right" if left else "left" for left in to_the_left],
         "offset": np.where(to_the_left, -7, 7),

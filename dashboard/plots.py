@@ -98,6 +98,8 @@ def histogram_plot(x_title: str) -> HistogramPlot:
     plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.yaxis.ticker.desired_num_ticks = 4
+    # The room for labels above the bars may reach beyond what a share can be.
+    plot.yaxis.bounds = (0.0, 1.0)
     bars = ColumnDataSource({"left": [], "right": [], "share": [], "color": []})
     outline = ColumnDataSource({"x": [], "y": []})
     plot.quad(

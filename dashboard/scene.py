@@ -8,16 +8,25 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from bottomup.dashboard.raster import Rings, flatten_rings
+from bottomup.dashboard.raster import Rings, View, flatten_rings
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan
 
-__all__ = ["Scene", "build_scene", "label_points"]
+__all__ = ["Scene", "build_scene", "label_points", "names_to_the_left"]
 
 WEB_MERCATOR = "EPSG:3857"
 # Towns that are named on the map: the largest, and none so near a larger one that the words would touch.
 _N_TOWNS = 9
 _TOWN_SPACING = 0.11
+# Names of towns that lie further to the right than this share of the width stand to the left of their dots.
+_TURN_FROM = 0.72
+# Room that the name of a town takes, in pixels on the smallest map: on a larger one it takes less of the map.
+_SMALLEST_MAP = (410, 500)
+_LETTER_PIXELS = 7.5
+_NAME_HALF_HEIGHT = 8
+_GAP_PIXELS = 8
+# Of the disc behind a district's number.
+_DISC_RADIUS = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +44,10 @@ class Scene:
         County outlines as one path with a row of NaN after every line; empty when the inputs have none.
     towns : pandas.DataFrame
         ``name``, ``x``, ``y`` of the towns to be named.
+    clear : bool array, shape (n,)
+        Whether a district's number can be written in the unit without covering the name of a town.
+    disc : float
+        Width of the disc behind a district's number, in metres on the smallest map.
     boundary_of : dict of str to float64 array, shape (points, 2)
         By plan name: the lines between its districts, as such a path.
     """
@@ -44,6 +57,8 @@ class Scene:
     area: NDArray[np.float64]
     counties: NDArray[np.float64]
     towns: pd.DataFrame
+    clear: NDArray[np.bool_]
+    disc: float
     boundary_of: dict[str, NDArray[np.float64]]
 
 
@@ -65,12 +80,16 @@ def build_scene(
     geometry = geography.geometry.to_crs(WEB_MERCATOR)
     shapes = geometry.to_numpy()
     rings = flatten_rings(geometry)
+    center = shapely.get_coordinates(shapely.point_on_surface(shapes))
+    named_towns = _chosen_towns(towns, rings)
     return Scene(
         rings=rings,
-        center=shapely.get_coordinates(shapely.point_on_surface(shapes)),
+        center=center,
         area=shapely.area(shapes),
         counties=np.empty((0, 2)) if counties is None else _outlines(counties),
-        towns=_chosen_towns(towns, rings),
+        towns=named_towns,
+        clear=_clear_of_names(center, named_towns, rings.total_bounds),
+        disc=2 * _DISC_RADIUS * _metres_per_pixel(rings.total_bounds),
         boundary_of={
             name: _lines_between(shapes, geography.edges, plan.assignment) for name, plan in plans.items()
         },
@@ -121,20 +140,67 @@ def _chosen_towns(towns: pd.DataFrame | None, rings: Rings) -> pd.DataFrame:
     return pd.DataFrame({"name": names, "x": xy[kept, 0], "y": xy[kept, 1]})
 
 
+def names_to_the_left(towns: pd.DataFrame, bounds: View) -> NDArray[np.bool_]:
+    """Which towns have their names to the left of their dots, because the map ends on the right."""
+    return towns["x"].to_numpy() > bounds.left + _TURN_FROM * (bounds.right - bounds.left)
+
+
+def _metres_per_pixel(bounds: View) -> float:
+    """Of the smallest map, in which everything is in sight."""
+    width, height = bounds.right - bounds.left, bounds.top - bounds.bottom
+    return max(width / _SMALLEST_MAP[0], height / _SMALLEST_MAP[1])
+
+
+def _clear_of_names(points: NDArray[np.float64], towns: pd.DataFrame, bounds: View) -> NDArray[np.bool_]:
+    """Which points may be the middle of a district's number, on the smallest map."""
+    per_pixel = _metres_per_pixel(bounds)
+    n_letters = np.array([len(name) for name in towns["name"]], dtype=float)
+    reach = per_pixel * (_GAP_PIXELS + _LETTER_PIXELS * n_letters)
+    to_the_left = names_to_the_left(towns, bounds)
+    x, y = towns["x"].to_numpy(), towns["y"].to_numpy()
+    around = per_pixel * (_DISC_RADIUS + _GAP_PIXELS)
+    left = x - np.where(to_the_left, reach + per_pixel * _DISC_RADIUS, around)
+    right = x + np.where(to_the_left, around, reach + per_pixel * _DISC_RADIUS)
+    half_height = per_pixel * (_DISC_RADIUS + _NAME_HALF_HEIGHT)
+    across, up = points[:, :1], points[:, 1:]
+    covered = (across > left) & (across < right) & (np.abs(up - y) < half_height)
+    return ~covered.any(axis=1)
+
+
 def label_points(scene: Scene, assignment: NDArray[np.integer], n_districts: int) -> NDArray[np.float64]:
-    """Where the number of each district is written: inside its unit nearest to its centre of area.
+    """Where the number of each district is written: in the unit nearest to its centre of area that is free.
+
+    Free is a unit where the number covers neither the name of a town nor another number. Where no unit of a
+    district is free, its number stands in the nearest one of all. The smallest district chooses first.
 
     Returns
     -------
     float64 array, shape (k, 2)
         NaN for a district without units.
     """
+    x, y = scene.center.T
+    area = np.bincount(assignment, scene.area, n_districts)
+    with np.errstate(invalid="ignore"):
+        middle_x = np.bincount(assignment, scene.area * x, n_districts) / area
+        middle_y = np.bincount(assignment, scene.area * y, n_districts) / area
+    distance = np.hypot(x - middle_x[assignment], y - middle_y[assignment])
+    by_distance = np.lexsort((distance, assignment))
+    ends = np.cumsum(np.bincount(assignment, minlength=n_districts))
     points = np.full((n_districts, 2), np.nan)
-    weighted = scene.center * scene.area[:, None]
-    for district in range(n_districts):
-        members = np.flatnonzero(assignment == district)
-        if members.size:
-            middle = weighted[members].sum(axis=0) / scene.area[members].sum()
-            distance = ((scene.center[members] - middle) ** 2).sum(axis=1)
-            points[district] = scene.center[members[distance.argmin()]]
+    for district in np.argsort(area):
+        members = by_distance[ends[district - 1] if district else 0 : ends[district]]
+        if not members.size:
+            continue
+        placed = points[np.isfinite(points[:, 0])]
+        free = members[scene.clear[members]]
+        # One look at the best place is enough where numbers are not close together, which is the rule.
+        if _is_near(scene.center[free[:1]], placed, scene.disc).any():
+            free = free[~_is_near(scene.center[free], placed, scene.disc)]
+        points[district] = scene.center[free[0] if free.size else members[0]]
     return points
+
+
+def _is_near(points: NDArray[np.float64], others: NDArray[np.float64], distance: float) -> NDArray[np.bool_]:
+    """Which points lie nearer to any of the others than this distance."""
+    between = points[:, None, :] - others[None, :, :]
+    return ((between**2).sum(axis=2) < distance**2).any(axis=1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import geopandas as gpd
 import numpy as np
@@ -48,6 +49,59 @@ def test_district_numbers_stand_inside_their_districts(prepared: Prepared) -> No
         inside = shapely.contains(shapes, shapely.Point(points[district]))
         assert assignment[inside].tolist() == [district]
     assert np.isnan(points[4]).all()
+
+
+@pytest.mark.parametrize("name", ["Eastville", "Westborough"])
+def test_district_numbers_stand_clear_of_the_names_of_towns(
+    inputs_of: Callable[..., Inputs], name: str
+) -> None:
+    """One name runs to the right of its dot, the other, near the right edge, to the left."""
+    inputs = inputs_of()
+    plan = inputs.enacted
+    bare = build_scene(inputs.geography, inputs.plans)
+    before = label_points(bare, plan.assignment, 4)
+    bounds = bare.rings.total_bounds
+    per_pixel = max((bounds.right - bounds.left) / 410, (bounds.top - bounds.bottom) / 500)
+    district, side = (0, 1) if name == "Eastville" else (1, -1)
+    # The middle of the name lies on the district's number.
+    reach = side * per_pixel * 35
+    town = gpd.GeoSeries([shapely.Point(*(before[district] - (reach, 0)))], crs="EPSG:3857").to_crs(4326)[0]
+    towns = pd.DataFrame({"name": [name], "lon": [town.x], "lat": [town.y], "population": [9]})
+    scene = build_scene(inputs.geography, inputs.plans, towns=towns)
+    points = label_points(scene, plan.assignment, 4)
+    others = np.arange(4) != district
+    np.testing.assert_array_equal(points[others], before[others])
+    shift = np.abs(points[district] - before[district]) / per_pixel
+    assert shift[1] >= 20 or shift[0] >= 50
+    unit = np.flatnonzero((scene.center == points[district]).all(axis=1))
+    assert plan.assignment[unit].tolist() == [district]
+    # No nearer unit of the district is clear.
+    own = plan.assignment == district
+    middle = np.average(scene.center[own], axis=0, weights=scene.area[own])
+    far = np.hypot(*(scene.center - middle).T)
+    assert far[own & scene.clear].min() == far[unit[0]]
+    # A district without a clear unit keeps its place.
+    stripe = np.where(own & scene.clear, 3 - district, plan.assignment)
+    covered = label_points(scene, stripe, 4)[district]
+    within = np.flatnonzero(stripe == district)
+    assert not scene.clear[within].any()
+    middle = np.average(scene.center[within], axis=0, weights=scene.area[within])
+    nearest = within[np.hypot(*(scene.center[within] - middle).T).argmin()]
+    np.testing.assert_array_equal(covered, scene.center[nearest])
+
+
+def test_district_numbers_do_not_cover_each_other(prepared: Prepared) -> None:
+    """Two rings around a district have its centre."""
+    assert prepared.scene is not None
+    y, x = np.divmod(np.arange(36), 6)
+    ring = (np.maximum(np.abs(x - 2.5), np.abs(y - 2.5)) > 2).astype(np.int32)
+    within = (np.maximum(np.abs(x - 2.5), np.abs(y - 2.5)) < 1).astype(np.int32)
+    assignment = np.where(within, 2, ring)
+    bounds = prepared.scene.rings.total_bounds
+    large = replace(prepared.scene, disc=2.2 * (bounds.right - bounds.left) / 6)
+    points = label_points(large, assignment, 3)
+    between = np.hypot(*(points[:, None] - points[None]).T)
+    assert between[np.triu_indices(3, 1)].min() >= large.disc
 
 
 def test_counties_and_the_largest_towns_are_drawn_with_the_enacted_line(
