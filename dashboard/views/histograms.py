@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import panel as pn
-from bokeh.events import Tap
+from bokeh.events import DoubleTap, Tap
 from numpy.typing import NDArray
 
 from bottomup.dashboard.binning import Bins, choose_bins
@@ -47,7 +47,9 @@ class HistogramsView(pn.viewable.Viewer):
         for kind in kinds:
             plot = self._plots[kind] = histogram_plot(SCORE_TITLES[kind])
             plot.figure.name = f"histogram-{kind}"
-            plot.figure.on_event(Tap, partial(self._choose, kind))
+            # Of two quick taps the second comes as a double tap, and it asks for the next plan all the same.
+            for tap in (Tap, DoubleTap):
+                plot.figure.on_event(tap, partial(self._choose, kind))
             self._sentences[kind] = pn.pane.HTML(
                 stylesheets=TEXT_STYLE["stylesheets"],
                 margin=(6, 0, 0, 0),
@@ -65,7 +67,7 @@ class HistogramsView(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def _choose(self, kind: str, event: Tap) -> None:
+    def _choose(self, kind: str, event: Tap | DoubleTap) -> None:
         bins = self._bins.get(kind)
         if bins is None or event.x is None:
             return

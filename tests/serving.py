@@ -1,0 +1,73 @@
+"""A served page and the browser that visits it, for the tests of the page and for its picture."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Without these a browser calls home by itself; that would not be the page's doing.
+QUIET = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-pings",
+]
+# The picture of the map has been coloured at the size of the plot.
+PAINTED = """() => {
+  const models = window.Bokeh?.documents?.[0]?._all_models
+  if (!models) return false
+  return [...models.values()].some(m => m.type == "ColumnDataSource" && m.data.image?.[0]?.length > 1000)
+}"""
+_SERVER_SECONDS = 240
+
+
+def find_browser() -> str | None:
+    """Path of a Chromium on this machine, or None."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def serving(log: Path, *options: str) -> Iterator[str]:
+    """Serve the page with these options, and give its address once it answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "panel", "serve", "dashboard/app.py", "--port", str(port)]
+    if options:
+        command += ["--args", *options]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
+    try:
+        address = f"http://localhost:{port}/app"
+        _wait_for_answer(address, process, log)
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _wait_for_answer(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + _SERVER_SECONDS
+    while True:
+        try:
+            urllib.request.urlopen(address, timeout=_SERVER_SECONDS).close()
+            return
+        except OSError:
+            if time.monotonic() > end or process.poll() is not None:
+                raise RuntimeError(f"The page was not served:\n{log.read_text()}") from None
+            time.sleep(0.2)
