@@ -316,5 +316,7 @@ def _serve(options: argparse.Namespace) -> int:
     command += ["--unused-session-lifetime", "5000", "--check-unused-sessions", "2000"]
     if not options.no_show:
         command.append("--show")
-    run_panel([*command, "--args", *input_arguments(options)])
+    # Panel reads the command line of the process, whatever it is called with.
+    sys.argv = [*command, "--args", *input_arguments(options)]
+    run_panel()
     return 0

@@ -1,6 +1,9 @@
 """The command line, from its options to the files that it leaves."""
 
 import json
+import subprocess
+import sys
+import urllib.request
 
 import networkx as nx
 import numpy as np
@@ -246,3 +249,36 @@ def test_verify_passes_and_its_control_fails(capsys):
         assert line in report
     assert main([*options, "--control"]) == 1
     assert "FAIL" in capsys.readouterr().out
+
+
+START = "import sys; from bottomup.dashboard.cli import main; sys.exit(main())"
+
+
+def test_serve_brings_up_the_page(unused_port, wait_until, tmp_path):
+    with (tmp_path / "log.txt").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-c", START, "serve", "--no-show", "--port", str(unused_port)],
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        page = f"http://localhost:{unused_port}/app"
+        wait_until(lambda: server.poll() is not None or _answers(page), seconds=240)
+        with urllib.request.urlopen(page) as answer:
+            assert "Redistricting from the bottom up" in answer.read().decode()
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def _answers(page):
+    try:
+        with urllib.request.urlopen(page):
+            return True
+    except OSError:
+        return False
+
+
+def test_serve_refuses_what_it_cannot_read_before_a_browser_opens(capsys):
+    assert main(["serve", "--no-show", "--units", "absent.gpkg", "--plan", "cd"]) == 2
+    assert "absent.gpkg" in capsys.readouterr().err

@@ -10,7 +10,8 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottomup.data import DataError, Testimonies, read_testimonies
+from bottomup.data import DataError, read_testimonies
+from bottomup.data import Testimonies as AllTestimonies
 
 TABLE = """testimony,cluster,GEOID20,name,address
 t2,C10,001,Ann,1 Main Street
@@ -274,7 +275,7 @@ def test_published_cluster_polygons_cover_what_their_overlay_says(real_data, mis
 
 
 def test_testimonies_that_no_plan_can_keep_whole_are_named() -> None:
-    testimonies = Testimonies(
+    testimonies = AllTestimonies(
         ids=("small", "empty", "large", "just"),
         indptr=np.array([0, 1, 1, 4, 6]),
         units=np.array([0, 0, 1, 2, 1, 2], dtype=np.int32),
