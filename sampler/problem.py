@@ -80,7 +80,8 @@ class Problem:
         ValueError
             When the dual graph has no cycle: the walk has no edge to exchange.
         """
-        people = np.ascontiguousarray(population, dtype=np.int64)
+        # Copies: for an array that may not be written, numba would compile every kernel a second time.
+        people = np.array(population, dtype=np.int64)
         pairs = np.sort(np.asarray(edges, dtype=np.int32).reshape(-1, 2), axis=1)
         n = len(people)
         if len(pairs) < n:

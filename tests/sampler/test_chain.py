@@ -176,6 +176,21 @@ def test_plans_take_the_smallest_integers_that_number_them():
     assert assignment_dtype(257) is np.uint16
 
 
+def test_read_only_input_does_not_compile_the_kernels_again():
+    arrays = [
+        np.ones(6, dtype=np.int64),
+        np.array(oracles.grid_edges(2, 3), dtype=np.int32),
+        np.array([0, 2, 3]),
+        np.array([0, 1, 5], dtype=np.int32),
+        np.array([0, -1], dtype=np.int32),
+    ]
+    for array in arrays:
+        array.flags.writeable = False
+    problem = Problem.from_arrays(*arrays, n_clusters=1)
+    for constants in (problem.graph, problem.testimony, problem.pattern):
+        assert all(array.flags.writeable and array.flags.c_contiguous for array in constants)
+
+
 def test_sensitivities():
     edges = oracles.grid_edges(2, 3)
     problem = Problem.from_arrays([1] * 6, edges, [0, 2, 5, 6], [0, 1, 0, 1, 2, 5], [0, 0, 1], 2)
