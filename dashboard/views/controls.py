@@ -86,7 +86,7 @@ class ControlsView(pn.viewable.Viewer):
             pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
             self._progress,
             self._advanced,
-            sizing_mode="stretch_height",
+            sizing_mode="stretch_both",
             margin=(0, 16, 0, 16),
             styles={
                 "flex": "none",
