@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Bins", "choose_bins"]
 
-_AIM_BARS = 24
+_AIM_BARS = 40
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LEAST_FILLED = 0.35
 
