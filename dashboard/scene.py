@@ -18,11 +18,12 @@ WEB_MERCATOR = "EPSG:3857"
 # Towns that are named on the map: the largest, and none so near a larger one that the words would touch.
 _N_TOWNS = 9
 _TOWN_SPACING = 0.11
-# Names of towns that lie further to the right than this share of the width stand to the left of their dots.
-_TURN_FROM = 0.72
 # Room that the name of a town takes, in pixels on the smallest map: on a larger one it takes less of the map.
 _SMALLEST_MAP = (410, 500)
 _LETTER_PIXELS = 7.5
+# Where only the map's end is near, the names may be measured without reserve, and the margin counts.
+_LEAST_LETTER_PIXELS = 6.5
+_MARGIN_PIXELS = 8
 _NAME_HALF_HEIGHT = 8
 _GAP_PIXELS = 8
 # Of the disc behind a district's number.
@@ -142,7 +143,9 @@ def _chosen_towns(towns: pd.DataFrame | None, rings: Rings) -> pd.DataFrame:
 
 def names_to_the_left(towns: pd.DataFrame, bounds: View) -> NDArray[np.bool_]:
     """Which towns have their names to the left of their dots, because the map ends on the right."""
-    return towns["x"].to_numpy() > bounds.left + _TURN_FROM * (bounds.right - bounds.left)
+    n_letters = np.array([len(name) for name in towns["name"]], dtype=float)
+    reach = _metres_per_pixel(bounds) * (_GAP_PIXELS + _LEAST_LETTER_PIXELS * n_letters - _MARGIN_PIXELS)
+    return towns["x"].to_numpy() + reach > bounds.right
 
 
 def _metres_per_pixel(bounds: View) -> float:
