@@ -10,7 +10,7 @@ from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.data.export import plan_csv, plan_geojson
 from bottomup.data.plans import Plan
 from bottomup.sampler.naming import name_of, package_versions
-from bottomup.sampler.statistics import district_totals
+from bottomup.sampler.statistics import district_shares
 
 __all__ = ["FORMATS", "file_name", "file_text", "provenance"]
 
@@ -85,13 +85,9 @@ def file_text(session: Session, shown: ShownPlan, kind: str) -> str:
 
 def _statistics(session: Session, plan: Plan) -> dict[str, NDArray[np.float64]]:
     """Shares by district, in the order of the districts."""
-    statistics = {}
-    for name, share in session.prepared.shares.items():
-        above, below = (
-            district_totals(plan.assignment[None, :], plan.n_districts, values)[0]
-            for values in (share.numerator, share.denominator)
-        )
-        statistics[f"{name}_share"] = np.divide(
-            above, below, out=np.full_like(above, np.nan), where=below > 0
-        )
-    return statistics
+    return {
+        f"{name}_share": district_shares(
+            plan.assignment[None, :], plan.n_districts, share.numerator, share.denominator
+        )[0]
+        for name, share in session.prepared.shares.items()
+    }

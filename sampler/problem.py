@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from bottomup.data.adjacency import build_csr
 from bottomup.sampler.pattern import build_pattern
 from bottomup.sampler.types import Graph, IntArray, LongArray, Pattern, Testimony
 
@@ -174,16 +175,12 @@ def _rows(rows: LongArray, columns: LongArray, data: LongArray, shape: tuple[int
 
 
 def _build_graph(population: LongArray, edges: IntArray) -> Graph:
-    n, m = len(population), len(edges)
-    tail, head = np.ascontiguousarray(edges[:, 0]), np.ascontiguousarray(edges[:, 1])
-    ends, others = np.concatenate([tail, head]), np.concatenate([head, tail])
-    order = np.lexsort((others, ends))
-    edge = np.tile(np.arange(m, dtype=np.int32), 2)[order]
+    indptr, neighbor, edge = build_csr(len(population), edges)
     return Graph(
-        indptr=np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64),
-        neighbor=others[order].astype(np.int32),
+        indptr=indptr,
+        neighbor=neighbor,
         edge=edge,
-        tail=tail,
-        head=head,
+        tail=np.ascontiguousarray(edges[:, 0]),
+        head=np.ascontiguousarray(edges[:, 1]),
         population=population,
     )

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bottomup.sampler.chain import Chain, Records, assignment_dtype
-from bottomup.sampler.statistics import district_totals
+from bottomup.sampler.statistics import district_shares, district_totals
 
 if TYPE_CHECKING:
     from bottomup.data import Geography
@@ -118,10 +118,7 @@ class RunFolder:
     def _shares(self, records: Records, part: np.ndarray | None, whole: np.ndarray | None) -> pa.Array:
         if part is None or whole is None:
             return pa.nulls(len(records.step), pa.list_(pa.float64()))
-        k = self._n_districts
-        above = district_totals(records.assignment, k, part)
-        below = district_totals(records.assignment, k, whole)
-        return _lists(np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0))
+        return _lists(district_shares(records.assignment, self._n_districts, part, whole))
 
     def finish(self, outcome: dict[str, Any]) -> None:
         """Write ``run.json`` with how the run ended."""

@@ -14,7 +14,15 @@ from scipy import sparse
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.types import FloatArray, IntArray
 
-__all__ = ["PlanScores", "PlanStatistics", "district_totals", "evaluate_plan", "ranked_shares", "score_plans"]
+__all__ = [
+    "PlanScores",
+    "PlanStatistics",
+    "district_shares",
+    "district_totals",
+    "evaluate_plan",
+    "ranked_shares",
+    "score_plans",
+]
 
 
 class PlanStatistics(NamedTuple):
@@ -109,6 +117,27 @@ def district_totals(assignments: NDArray[np.integer], n_districts: int, values: 
     return np.array(totals, dtype=np.float64).reshape(len(assignments), n_districts)
 
 
+def district_shares(
+    assignments: NDArray[np.integer], n_districts: int, numerator: ArrayLike, denominator: ArrayLike
+) -> FloatArray:
+    """Shares by district of many plans.
+
+    Parameters
+    ----------
+    assignments : integer array, shape (R, n)
+    n_districts : int
+    numerator, denominator : array_like of numbers, shape (n,)
+
+    Returns
+    -------
+    float64 array, shape (R, k)
+        nan where a district's denominator is 0.
+    """
+    above = district_totals(assignments, n_districts, numerator)
+    below = district_totals(assignments, n_districts, denominator)
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+
+
 def ranked_shares(
     assignments: NDArray[np.integer], n_districts: int, numerator: ArrayLike, denominator: ArrayLike
 ) -> FloatArray:
@@ -125,8 +154,6 @@ def ranked_shares(
     float64 array, shape (R, k)
         nan where a district's denominator is 0.
     """
-    above = district_totals(assignments, n_districts, numerator)
-    below = district_totals(assignments, n_districts, denominator)
-    shares = np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+    shares = district_shares(assignments, n_districts, numerator, denominator)
     shares.sort(axis=1)
     return shares
