@@ -1,4 +1,4 @@
-"""The command ``bottomup``: verify the walk, sample without a page, or serve the page."""
+"""The command ``bottomup``: verify the walk, sample without a page, serve the page, or measure speed."""
 
 import argparse
 import sys
@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bottomup.dashboard.options import add_input_options, input_arguments, load_inputs
+from bottomup.dashboard.bench import add_bench
+from bottomup.dashboard.options import (
+    add_input_options,
+    add_score_options,
+    check_score_options,
+    input_arguments,
+    load_inputs,
+)
 from bottomup.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_verify(commands)
     _add_sample(commands)
     _add_serve(commands)
+    add_bench(commands)
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
@@ -58,18 +66,7 @@ def _prepare_walk(step: "Step", mixture: "Mixture") -> None:
 
 
 def _add_target_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--score",
-        choices=["testimony", "cluster"],
-        default="testimony",
-        help="what to keep together: testimonies as wholes (default), or clusters by their shares",
-    )
-    parser.add_argument(
-        "--epsilon",
-        type=float,
-        default=0.0,
-        help="how much testimony may count, per released plan; 0 leaves it out (default)",
-    )
+    add_score_options(parser)
     parser.add_argument(
         "--step",
         choices=["mixed", "paper"],
@@ -220,8 +217,7 @@ def _sample(options: argparse.Namespace) -> int:
             f"--districts {options.districts} and --plan {options.plan} were both given; give the plan to "
             "start from, or the number of districts of a start that is made"
         )
-    if options.epsilon > 0 and options.units is not None and options.testimonies is None:
-        raise ValueError(f"--epsilon {options.epsilon:g} needs --testimonies, or leave it out")
+    check_score_options(options)
     inputs = load_inputs(options, needs_plan=options.districts is None)
     geography, testimonies = inputs.geography, inputs.testimonies
     if testimonies is not None:

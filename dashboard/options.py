@@ -1,4 +1,4 @@
-"""The inputs that every command and the page share: their options, and how they are read."""
+"""The options that commands and the page share, and how the inputs that they name are read."""
 
 import argparse
 import re
@@ -14,7 +14,15 @@ from bottomup.data.geography import Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
 from bottomup.data.testimonies import Testimonies, read_testimonies
 
-__all__ = ["Inputs", "add_input_options", "input_arguments", "load_inputs", "parse_input_options"]
+__all__ = [
+    "Inputs",
+    "add_input_options",
+    "add_score_options",
+    "check_score_options",
+    "input_arguments",
+    "load_inputs",
+    "parse_input_options",
+]
 
 DEMO_PLAN = "cd2025"
 # What errors call arguments of functions is an option here, or cannot be given.
@@ -69,6 +77,34 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         "--testimonies", metavar="FILE", help="CSV (testimony, unit[, cluster]) or GIS polygons"
     )
     group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
+
+
+def add_score_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what testimony counts for to ``parser``."""
+    parser.add_argument(
+        "--score",
+        choices=["testimony", "cluster"],
+        default="testimony",
+        help="what to keep together: testimonies as wholes (default), or clusters by their shares",
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=0.0,
+        help="how much testimony may count, per released plan; 0 leaves it out (default)",
+    )
+
+
+def check_score_options(options: argparse.Namespace) -> None:
+    """Refuse testimony that is to count and is not given.
+
+    Raises
+    ------
+    ValueError
+        Naming the options.
+    """
+    if options.epsilon > 0 and options.units is not None and options.testimonies is None:
+        raise ValueError(f"--epsilon {options.epsilon:g} needs --testimonies, or leave it out")
 
 
 def parse_input_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:

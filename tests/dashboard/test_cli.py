@@ -282,3 +282,130 @@ def _answers(page):
 def test_serve_refuses_what_it_cannot_read_before_a_browser_opens(capsys):
     assert main(["serve", "--no-show", "--units", "absent.gpkg", "--plan", "cd"]) == 2
     assert "absent.gpkg" in capsys.readouterr().err
+
+
+@pytest.fixture
+def grid_tables(tmp_path):
+    """Options for 64 units of 10 people, with plans of four districts: rows, and rows that are unequal."""
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    cells = [(i, j) for i in range(8) for j in range(8)]
+    unequal = [0, 0, 0, 1, 1, 2, 2, 3]
+    lines = [f"{i}{j},10,{i // 2},{unequal[i]}\n" for i, j in cells]
+    nodes.write_text("GEOID20,pop20,even,uneven\n" + "".join(lines))
+    pairs = [(a, b) for a in cells for b in cells if a < b and abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1]
+    edges.write_text("u,v\n" + "".join(f"{a[0]}{a[1]},{b[0]}{b[1]}\n" for a, b in pairs))
+    testimonies = tmp_path / "testimonies.csv"
+    testimonies.write_text("testimony,GEOID20\na,00\na,01\nb,33\nb,43\nb,53\n")
+    return ["--units", str(nodes), "--edges", str(edges), "--testimonies", str(testimonies)]
+
+
+ROW_KEYS = {
+    "map": str,
+    "n_units": int,
+    "mixture": str,
+    "tolerance": float,
+    "score": str,
+    "epsilon": float,
+    "starts": list,
+    "proposals_per_second": float,
+    "accepted_per_second": float,
+    "score_ess_per_second": float,
+    "score_r_hat": float,
+    "score_ess_is_reliable": bool,
+    "cut_edges_ess_per_second": float,
+    "cut_edges_r_hat": float,
+    "cut_edges_ess_is_reliable": bool,
+    "resident_megabytes": float,
+    "megabytes_per_chain": float,
+    "cpu_seconds": float,
+    "note": str,
+}
+ALWAYS = ("map", "n_units", "mixture", "tolerance", "score", "epsilon", "starts", "note")
+
+
+def test_bench_measures_each_mixture_and_tolerance(grid_tables, capsys):
+    options = ["bench", *grid_tables, "--plan", "even", "--seconds", "0.2", "--epsilon", "1"]
+    assert main([*options, "--tolerance", "0.2", "0.3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["mixture"], row["tolerance"]) for row in rows] == [
+        ("walk", 0.2),
+        ("mixture", 0.2),
+        ("walk", 0.3),
+        ("mixture", 0.3),
+    ]
+    for row in rows:
+        assert {key: type(value) for key, value in row.items() if value is not None} == {
+            key: kind for key, kind in ROW_KEYS.items() if row[key] is not None
+        }
+        assert list(row) == list(ROW_KEYS)
+        assert row["starts"] == ["even", "random trees"]
+        assert row["proposals_per_second"] > row["accepted_per_second"] > 0
+        assert row["cut_edges_ess_per_second"] > 0
+        assert row["cpu_seconds"] >= 0.2
+        assert (row["epsilon"], row["n_units"], row["note"]) == (1.0, 64, "")
+
+
+def test_bench_prints_a_table_and_begins_elsewhere_when_the_enacted_plan_is_out_of_bounds(
+    grid_tables, capsys
+):
+    options = ["bench", *grid_tables, "--plan", "uneven", "--seconds", "0.1", "--tolerance", "0.2"]
+    assert main(options) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("nodes: 64 units, 4 districts, testimony score, epsilon 0")
+    head = next(i for i, line in enumerate(lines) if line.startswith("mixture "))
+    assert lines[head].split()[:4] == ["mixture", "tolerance", "proposals", "accepted"]
+    rows, notes = lines[head + 1 : head + 5 : 2], lines[head + 2 : head + 5 : 2]
+    assert [line.split()[:2] for line in rows] == [["walk", "20.00%"], ["mixture", "20.00%"]]
+    assert [len(line.split()) for line in rows] == [11, 11]
+    for note in notes:
+        assert "not from the enacted plan" in note
+        assert "+50" in note
+
+
+def test_bench_says_why_a_tolerance_cannot_be_measured(grid_tables, capsys):
+    """64 units of 10 people in three districts: 213.3 people each, which 1 % does not reach and 30 % does."""
+    nodes = pd.read_csv(grid_tables[1], dtype=str)
+    nodes["three"] = np.repeat([0, 1, 2], [24, 24, 16])
+    nodes.to_csv(grid_tables[1], index=False)
+    options = ["bench", *grid_tables, "--plan", "three", "--seconds", "0.1", "--tolerance"]
+    assert main([*options, "0.001", "0.3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["proposals_per_second"] is None for row in rows] == [True, True, False, False]
+    for row in rows[:2]:
+        assert list(row) == list(ROW_KEYS)
+        assert "tolerance 0.001 is too tight" in row["note"]
+        assert all(row[key] is None for key in ROW_KEYS if key not in ALWAYS)
+    assert main([*options, "0.01"]) == 0
+    assert "no measurement: no plan with 3 districts of 212 to 215" in capsys.readouterr().out
+
+
+def test_an_interrupt_keeps_the_rows_so_far(grid_tables, monkeypatch, capsys):
+    from bottomup.sampler import benchmark
+
+    measure, calls = benchmark.measure, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measure(*arguments)
+
+    monkeypatch.setattr(benchmark, "measure", interrupted)
+    options = ["bench", *grid_tables, "--plan", "even", "--seconds", "0.1", "--tolerance", "0.2", "--json"]
+    assert main(options) == 1
+    output = capsys.readouterr()
+    assert [row["mixture"] for row in json.loads(output.out)] == ["walk"]
+    assert "Interrupted; rows measured before: 1" in output.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seconds", "0"], "--seconds must be a positive number; got 0"),
+        (["--units", "absent.gpkg", "--plan", "x"], "absent.gpkg"),
+        (["--units", "x.csv", "--plan", "x", "--epsilon", "1"], "--epsilon 1 needs --testimonies"),
+    ],
+)
+def test_bench_refuses_what_it_cannot_use(arguments, message, capsys):
+    assert main(["bench", *arguments]) == 2
+    assert message in capsys.readouterr().err
