@@ -97,9 +97,9 @@ def _bench(options: argparse.Namespace) -> int:
     is_complete = False
     try:
         for row in _measure_rows(options, inputs, problem):
-            rows.append(row)
             if not options.json:
-                _print_row(row)
+                _print_row(row, is_noted=bool(rows) and rows[-1].note == row.note)
+            rows.append(row)
         is_complete = True
     except KeyboardInterrupt:
         pass
@@ -183,7 +183,8 @@ def _print_head(options: argparse.Namespace, inputs: Inputs) -> None:
     )
 
 
-def _print_row(row: Row) -> None:
+def _print_row(row: Row, is_noted: bool) -> None:
+    """Print a row, and below it its note unless that stands below the last row (``is_noted``)."""
     head, found = f"{row.mixture:<10}{row.tolerance:>10.2%}", row.measurement
     if found is None:
         print(f"{head}  no measurement: {row.note}", flush=True)
@@ -195,7 +196,7 @@ def _print_row(row: Row) -> None:
         f"{resident:>7}{found.growth:>7.1f}{found.seconds:>7.1f}",
         flush=True,
     )
-    if row.note:
+    if row.note and not is_noted:
         print(f"{'':<20}  {row.note}", flush=True)
 
 
