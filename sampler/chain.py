@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.kernels import walk
 from bottomup.sampler.kernels.mixture import run_mixture
+from bottomup.sampler.kernels.tallies import CLUSTER_WEIGHT, PRESERVED
 from bottomup.sampler.pattern import make_cholesky
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import build_state, check_assignment, make_workshop
@@ -27,7 +28,8 @@ __all__ = [
 ]
 
 Step = Literal["mixed", "paper"]
-WALK_ALONE = Mixture(flips=0, merge_splits=0, walks=1)
+NOTHING = Mixture(flips=0, community_flips=0, merge_splits=0, walks=0)
+WALK_ALONE = NOTHING._replace(walks=1)
 """The Marked Edge Walk and nothing else."""
 
 
@@ -36,7 +38,7 @@ def default_mixture(n_units: int) -> Mixture:
 
     Chosen by effective samples per second on Missouri's 4,604 precincts at a tolerance of 5 %.
     """
-    return Mixture(flips=max(8, n_units // 2), merge_splits=3, walks=max(8, n_units // 20))
+    return Mixture(max(8, n_units // 2), max(1, n_units // 20), 3, max(8, n_units // 20))
 
 
 class Records(NamedTuple):
@@ -107,9 +109,11 @@ class Chain:
     control : bool
         Leave the number of states of a plan out of the acceptance ratio. The law is then wrong on purpose,
         plans coming up in proportion to their number of states: a check of the sampler must notice.
-
     mixture : Mixture
         Steps of each kind in a cycle; by default those of the Marked Edge Walk alone.
+    community_bias : float
+        How much merge-splits favour cuts that pass between communities, see
+        :meth:`Problem.community_weights`. It changes what is proposed, not the law.
 
     Raises
     ------
@@ -128,6 +132,7 @@ class Chain:
         step: Step = "mixed",
         control: bool = False,
         mixture: Mixture = WALK_ALONE,
+        community_bias: float = 0.0,
     ) -> None:
         if step not in get_args(Step):
             raise ValueError(f"step must be one of {', '.join(get_args(Step))}; got {step!r}")
@@ -146,6 +151,7 @@ class Chain:
         self._law = self._make_law(target)
         self._rng = np.random.Generator(np.random.PCG64(seed))
         self.mixture = mixture
+        self._weights = problem.community_weights(community_bias)
         self._workshop = make_workshop(problem, target.n_districts)
         self._cholesky = make_cholesky(problem.pattern, target.n_districts)
         self._state = build_state(self._rng, problem, self._cholesky, plan, target.n_districts)
@@ -154,6 +160,16 @@ class Chain:
     def steps(self) -> int:
         """Steps taken so far, rejections included."""
         return int(self._state.counter.sum())
+
+    @property
+    def counter(self) -> LongArray:
+        """int64 array, shape (4, 6): a copy of the counts of steps by move and outcome."""
+        return self._state.counter.copy()
+
+    def exponent(self, target: Target) -> float:
+        """The last factor's exponent of a target, epsilon * score / (2 Delta), at the current plan."""
+        law, total = target.law(self.problem), self._state.tallies.total
+        return float(law.per_testimony * total[PRESERVED] + law.per_cluster_weight * total[CLUSTER_WEIGHT])
 
     @property
     def outcomes(self) -> Outcomes:
@@ -166,7 +182,7 @@ class Chain:
         return {
             name: Outcomes(*(int(count) for count in row))
             for name, row, has_steps in zip(
-                ("walk", "merge_split", "flip"), self._state.counter, reversed(self.mixture), strict=True
+                self.mixture._fields, self._state.counter, self.mixture, strict=True
             )
             if has_steps
         }
@@ -176,8 +192,14 @@ class Chain:
         """int32 array, shape (n,): a copy of the current plan."""
         return self._state.forest.district.copy()
 
-    def retarget(self, target: Target) -> None:
+    def retarget(self, target: Target, community_bias: float | None = None) -> None:
         """Go on from the current state under another law with the same districts and bounds.
+
+        Parameters
+        ----------
+        target : Target
+        community_bias : float, optional
+            As it is, when not given.
 
         Raises
         ------
@@ -191,6 +213,8 @@ class Chain:
             )
         self._law = self._make_law(target)
         self.target = target
+        if community_bias is not None:
+            self._weights = self.problem.community_weights(community_bias)
 
     def _make_law(self, target: Target) -> Law:
         law = target.law(self.problem)
@@ -220,13 +244,14 @@ class Chain:
             np.empty((n_records, n_clusters), dtype=np.int64),
         )
         constants = problem.graph, problem.testimony, problem.pattern
-        on = self._rng, *constants, self._cholesky, self._law, self._state
-        if self.mixture.flips or self.mixture.merge_splits:
-            run_mixture(*on, self._workshop, self.mixture, before, n_steps, thin, buffers)
+        start = self._rng, *constants, self._cholesky, self._law
+        end = before, n_steps, thin, buffers
+        if self.mixture._replace(walks=0) != NOTHING:
+            run_mixture(*start, self._weights, self._state, self._workshop, self.mixture, *end)
         elif self.step_kind == "paper":
-            walk.run_paper(*on, before, n_steps, thin, buffers)
+            walk.run_paper(*start, self._state, *end)
         else:
-            walk.run_mixed(*on, before, n_steps, thin, buffers)
+            walk.run_mixed(*start, self._state, *end)
         step, assignment, cut_edges, preserved_total, cluster_total, preserved, best = buffers
         weight = problem.testimony.cluster_weight
         nothing = np.full(n_records, np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bottomup.data.adjacency import build_csr
 from bottomup.sampler.pattern import build_pattern
-from bottomup.sampler.types import Graph, IntArray, LongArray, Pattern, Testimony
+from bottomup.sampler.types import FloatArray, Graph, IntArray, LongArray, Pattern, Testimony, Weights
 
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
@@ -108,6 +108,9 @@ class Problem:
                 indptr=by_unit.indptr.astype(np.int64),
                 covering=by_unit.indices.astype(np.int32),
                 size=size.astype(np.int64),
+                member_indptr=start.copy(),
+                member=members.astype(np.int32),
+                people=np.bincount(of_row, people[members], len(size)).astype(np.int64),
                 cluster_indptr=weights.indptr.astype(np.int64),
                 cluster=weights.indices.astype(np.int32),
                 weight=weights.data.astype(np.int64),
@@ -135,6 +138,24 @@ class Problem:
     def pattern(self) -> Pattern:
         """Elimination order of the dual graph and pattern of its Cholesky factor."""
         return build_pattern(self.n_units, self.edges)
+
+    @lru_cache(maxsize=64)  # noqa: B019 (a problem is frozen, hashed by identity, and lives as long as its run)
+    def community_weights(self, bias: float) -> Weights:
+        """Weights that keep the edges of random trees inside communities, so that cuts tend to pass between.
+
+        Edge e weighs exp(bias * sum of 1/sqrt|t| over the testimonies t that cover both of its ends).
+        """
+        if bias == 0.0:
+            return self.graph.equal
+        testimony = self.testimony
+        matrix = sparse.csr_array(
+            (np.ones(len(testimony.covering)), testimony.covering, testimony.indptr),
+            shape=(self.n_units, self.n_testimonies),
+        )
+        scaled = matrix @ sparse.diags_array(1 / np.sqrt(np.maximum(testimony.size, 1)))
+        shared = matrix[self.edges[:, 0]].multiply(scaled[self.edges[:, 1]])
+        strength = np.asarray(shared.sum(axis=1)).ravel()
+        return _weigh(self.graph.indptr, self.graph.edge, np.exp(bias * strength))
 
     @property
     def delta_testimony(self) -> float:
@@ -183,4 +204,15 @@ def _build_graph(population: LongArray, edges: IntArray) -> Graph:
         tail=np.ascontiguousarray(edges[:, 0]),
         head=np.ascontiguousarray(edges[:, 1]),
         population=population,
+        equal=_weigh(indptr, edge, np.ones(len(edges))),
     )
+
+
+def _weigh(indptr: LongArray, edge: IntArray, weight: FloatArray) -> Weights:
+    total = np.concatenate([[0.0], np.cumsum(weight[edge])])
+    first, last = total[indptr[:-1]], total[indptr[1:]]
+    of_unit = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    threshold = (total[1:] - first[of_unit]) / (last - first)[of_unit]
+    # No draw below 1 may pass the last neighbour, whatever rounding did.
+    threshold[indptr[1:][np.diff(indptr) > 0] - 1] = 1.0
+    return Weights(edge=weight, threshold=threshold)

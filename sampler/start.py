@@ -121,16 +121,18 @@ def _cut_districts(
     upper: int,
     trees_per_cut: int = 100,
 ) -> IntArray | None:
-    n, population = problem.n_units, problem.graph.population
+    n, graph = problem.n_units, problem.graph
+    population, threshold = graph.population, graph.equal.threshold
     rest = n_districts - 1
     plan = np.full(n, rest, dtype=np.int32)
     parent, parent_edge = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    below = np.zeros(n, dtype=np.int64)
+    below, order = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int32)
     cuts, part_is_below = np.empty(2 * n, dtype=np.int32), np.empty(2 * n, dtype=np.uint8)
     for district in range(n_districts - 1):
         for _ in range(trees_per_cut):
-            draw_tree(rng, problem.graph, plan, rest, parent, parent_edge, np.zeros(n, dtype=np.uint8))
-            sum_below(population, plan, rest, parent, below)
+            in_tree, root = np.zeros(n, dtype=np.uint8), int(np.argmax(plan == rest))
+            n_units = draw_tree(rng, graph, threshold, plan, rest, root, parent, parent_edge, in_tree, order)
+            sum_below(population, parent, order, n_units, below)
             whole = int(population[plan == rest].sum())
             n_cuts = find_balanced_cuts(
                 plan, rest, parent, below, whole, lower, upper, rest - district, cuts, part_is_below
@@ -199,7 +201,7 @@ def build_state(
         log_trees=np.zeros(2),
         dense=np.zeros((k, k)),
     )
-    state = State(forest=forest, tallies=tallies, scratch=scratch, counter=np.zeros((3, 6), dtype=np.int64))
+    state = State(forest=forest, tallies=tallies, scratch=scratch, counter=np.zeros((4, 6), dtype=np.int64))
     factor_all(problem.graph, problem.pattern, cholesky, state)
     return state
 
@@ -215,13 +217,14 @@ def make_workshop(problem: Problem, n_districts: int) -> Workshop:
         next_edge=np.zeros(k, dtype=np.int32),
         in_multigraph=np.zeros(k, dtype=np.uint8),
         in_tree=np.zeros(n, dtype=np.uint8),
+        order=np.zeros(n, dtype=np.int32),
         region=np.zeros(n, dtype=np.int32),
-        members=np.zeros(n, dtype=np.int32),
-        n_members=np.zeros(1, dtype=np.int64),
         balanced=np.zeros(n, dtype=np.int32),
-        kept_parent=np.zeros(n, dtype=np.int32),
-        kept_edge=np.zeros(n, dtype=np.int32),
-        kept_below=np.zeros(n, dtype=np.int64),
+        parent=np.zeros(n, dtype=np.int32),
+        parent_edge=np.zeros(n, dtype=np.int32),
+        below=np.zeros(n, dtype=np.int64),
+        log_trees=np.zeros(k),
+        is_counted=np.zeros(k, dtype=np.uint8),
     )
 
 
@@ -229,9 +232,11 @@ def _build_forest(rng: np.random.Generator, problem: Problem, plan: IntArray, n_
     n, m, graph = problem.n_units, len(problem.edges), problem.graph
     parent, parent_edge = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     below, in_tree = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
+    threshold, order = graph.equal.threshold, np.empty(n, dtype=np.int32)
     for d in range(n_districts):
-        draw_tree(rng, graph, plan, d, parent, parent_edge, in_tree)
-        sum_below(graph.population, plan, d, parent, below)
+        root = int(np.argmax(plan == d))
+        n_units = draw_tree(rng, graph, threshold, plan, d, root, parent, parent_edge, in_tree, order)
+        sum_below(graph.population, parent, order, n_units, below)
     kind = np.full(m, OUTSIDE, dtype=np.uint8)
     kind[parent_edge[parent_edge >= 0]] = TREE
     marked = _draw_marks(rng, problem.edges, plan, n_districts)

@@ -20,12 +20,22 @@ __all__ = [
     "State",
     "Tallies",
     "Testimony",
+    "Weights",
     "Workshop",
 ]
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """How much each edge of the dual graph counts in random trees. Never changed."""
+
+    edge: FloatArray
+    """float64 array, shape (m,)."""
+    threshold: FloatArray
+    """float64 array, shape (2m,): the share of a unit's weight up to and including each neighbour."""
 
 
 class Graph(NamedTuple):
@@ -43,6 +53,8 @@ class Graph(NamedTuple):
     """int32 array, shape (m,): the larger end of each edge."""
     population: LongArray
     """int64 array, shape (n,): people."""
+    equal: Weights
+    """Every edge counts as much as any other."""
 
 
 class Testimony(NamedTuple):
@@ -54,6 +66,12 @@ class Testimony(NamedTuple):
     """int32 array: testimonies that cover each unit."""
     size: LongArray
     """int64 array, shape (T,): units of each testimony."""
+    member_indptr: LongArray
+    """int64 array, shape (T + 1,)."""
+    member: IntArray
+    """int32 array: units of each testimony."""
+    people: LongArray
+    """int64 array, shape (T,): people in each testimony."""
     cluster_indptr: LongArray
     """int64 array, shape (n + 1,)."""
     cluster: IntArray
@@ -226,11 +244,18 @@ class Scratch(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """How many steps of each kind a cycle has; they come in this order."""
+    """How many steps of each kind a cycle has.
+
+    The first three move the plan itself; each of their steps is one of the three kinds, drawn in proportion.
+    Then trees and marks are drawn anew, and the walk takes its steps.
+    """
 
     flips: int
-    """Single-unit flips; trees and marks are drawn anew after them."""
+    """Single-unit flips."""
+    community_flips: int
+    """Whole communities that change district."""
     merge_splits: int
+    """Two districts made one and divided anew."""
     walks: int
     """Steps of the Marked Edge Walk."""
 
@@ -252,20 +277,22 @@ class Workshop(NamedTuple):
     """uint8 array, shape (k,)."""
     in_tree: NDArray[np.uint8]
     """uint8 array, shape (n,)."""
+    order: IntArray
+    """int32 array, shape (n,): units of a tree, every parent before its children."""
     region: IntArray
     """int32 array, shape (n,): 0 outside two merged districts; sides of their new border."""
-    members: IntArray
-    """int32 array, shape (n,): units of two merged districts."""
-    n_members: LongArray
-    """int64 array, shape (1,)."""
     balanced: IntArray
     """int32 array, shape (n,): lower ends of balanced edges."""
-    kept_parent: IntArray
+    parent: IntArray
+    """int32 array, shape (n,): of a tree that a merge-split looks at."""
+    parent_edge: IntArray
     """int32 array, shape (n,)."""
-    kept_edge: IntArray
-    """int32 array, shape (n,)."""
-    kept_below: LongArray
-    """int64 array, shape (n,)."""
+    below: LongArray
+    """int64 array, shape (n,): people at and under each unit of that tree."""
+    log_trees: FloatArray
+    """float64 array, shape (k,): log weighted tree count of each district."""
+    is_counted: NDArray[np.uint8]
+    """uint8 array, shape (k,): whether the district is still the one that was counted."""
 
 
 class State(NamedTuple):
@@ -275,4 +302,4 @@ class State(NamedTuple):
     tallies: Tallies
     scratch: Scratch
     counter: LongArray
-    """int64 array, shape (3, 6): steps by move and outcome, see ``kernels.outcomes``."""
+    """int64 array, shape (4, 6): steps by move and outcome, see ``kernels.outcomes``."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.chain import WALK_ALONE, Chain, Step
 from bottomup.sampler.enumeration import encode_plans, enumerate_plans, exact_law
@@ -16,7 +16,7 @@ from bottomup.sampler.statistics import score_plans
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import FloatArray, Mixture
 
-__all__ = ["Verification", "make_grid_problem", "verify"]
+__all__ = ["Verification", "compare_batches", "make_grid_problem", "verify"]
 
 N_BATCHES = 200
 N_REDRAWS = 4000
@@ -127,21 +127,53 @@ def verify(
     if n_steps < N_BATCHES:
         raise ValueError(f"n_steps must be at least {N_BATCHES}, one for each batch; got {n_steps}")
     k = target.n_districts
-    plans = enumerate_plans(problem, k, target.lower, target.upper)
-    exact = exact_law(problem, target, plans)
-    codes = encode_plans(plans, k)
-    order = np.argsort(codes)
     start = make_start(problem, k, target.lower, target.upper, seed)
     chain = Chain(problem, target, start, seed, step=step, control=control, mixture=mixture)
     size = n_steps // N_BATCHES
-    frequencies = np.empty((N_BATCHES, len(plans)))
-    for batch in range(N_BATCHES):
-        visited = encode_plans(chain.advance(size, 1).assignment, k)
-        place = order[np.searchsorted(codes, visited, sorter=order)]
-        frequencies[batch] = np.bincount(place, minlength=len(plans)) / size
-        if progress is not None:
-            progress(size)
-    return _compare(problem, k, plans, exact, frequencies, seed)
+
+    def batches() -> Iterator[tuple[NDArray[np.unsignedinteger], None]]:
+        for _ in range(N_BATCHES):
+            yield chain.advance(size, 1).assignment, None
+            if progress is not None:
+                progress(size)
+
+    return compare_batches(problem, target, batches(), seed)
+
+
+def compare_batches(
+    problem: Problem,
+    target: Target,
+    batches: Iterable[tuple[NDArray[np.unsignedinteger], ArrayLike | None]],
+    seed: int = 1,
+) -> Verification:
+    """Enumerate every plan and compare sampled plans with the law of a target.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : Target
+    batches : iterable of (unsigned array of shape (R, n), array_like of float of shape (R,) or None)
+        Consecutive stretches of a run: its plans, and their weights when they are to be reweighted.
+    seed : int
+        Of the redraws.
+
+    Raises
+    ------
+    EnumerationError
+        When the plans cannot be listed.
+    """
+    k = target.n_districts
+    plans = enumerate_plans(problem, k, target.lower, target.upper)
+    codes = encode_plans(plans, k)
+    order = np.argsort(codes)
+    sums = []
+    for assignment, weights in batches:
+        place = order[np.searchsorted(codes, encode_plans(assignment, k), sorter=order)]
+        share = None if weights is None else np.asarray(weights, dtype=np.float64)
+        sums.append(np.bincount(place, share, minlength=len(plans)))
+    # A share of the whole run's weight, so that batches of little weight count little.
+    frequencies = np.array(sums) * len(sums) / np.sum(sums)
+    return _compare(problem, k, plans, exact_law(problem, target, plans), frequencies, seed)
 
 
 def _compare(

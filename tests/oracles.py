@@ -104,6 +104,116 @@ def transition_matrix(n, edges, states, law, step):
     return matrix
 
 
+def spanning_trees(nodes, edges):
+    inside = [edge for edge in edges if set(edge) <= set(nodes)]
+    for tree in itertools.combinations(inside, len(nodes) - 1):
+        graph = nx.Graph(tree)
+        graph.add_nodes_from(nodes)
+        if nx.is_connected(graph):
+            yield frozenset(tree)
+
+
+def plan_proposals(move, plan, edges, population, bounds, testimonies, weight):
+    """All the ways a move on plans can go: (chance, new plan, factor of the ratio beside the law, guess).
+
+    The factor is that of Hastings; the guess stands for the early test that a merge-split has to pass.
+    """
+    lower, upper = bounds
+    cut = [edge for edge in edges if not any(set(edge) <= part for part in plan)]
+
+    def part_with(unit, of=plan):
+        return next(part for part in of if unit in part)
+
+    def is_valid(parts):
+        graph = nx.Graph(edges)
+        return all(
+            part
+            and nx.is_connected(graph.subgraph(part))
+            and lower <= sum(population[u] for u in part) <= upper
+            for part in parts
+        )
+
+    def n_cut_edges(of):
+        return sum(not any(set(edge) <= part for part in of) for edge in edges)
+
+    if move in ("flip", "community"):
+        groups = testimonies if move == "community" else [[u] for u in range(len(population))]
+        covering = defaultdict(list)
+        for which, group in enumerate(groups):
+            for unit in group:
+                covering[unit].append(which)
+        chance, chance_back = defaultdict(float), defaultdict(float)
+        for edge in cut:
+            for unit, other in (edge, edge[::-1]):
+                for which in covering[unit]:
+                    chance[which, part_with(other)] += 1 / len(cut) / 2 / len(covering[unit])
+        for (which, there), there_chance in chance.items():
+            group = frozenset(groups[which])
+            here = part_with(groups[which][0])
+            if not group <= here or not is_valid([here - group, there | group]):
+                continue
+            new = (plan - {here, there}) | {here - group, there | group}
+            for edge in edges:
+                for unit, other in (edge, edge[::-1]):
+                    if unit in group and other in here - group:
+                        chance_back[which, there] += 1 / n_cut_edges(new) / 2 / len(covering[unit])
+            yield there_chance, new, chance_back[which, there] / there_chance, None
+        return
+
+    def trees_of(nodes):
+        trees = {tree: np.prod([weight[edge] for edge in tree]) for tree in spanning_trees(nodes, edges)}
+        return trees, sum(trees.values())
+
+    def balanced(tree, nodes):
+        for edge in tree:
+            graph = nx.Graph(tree - {edge})
+            graph.add_nodes_from(nodes)
+            parts = frozenset(map(frozenset, nx.connected_components(graph)))
+            if all(lower <= sum(population[u] for u in part) <= upper for part in parts):
+                yield parts
+
+    cut_weight = sum(weight[edge] for edge in cut)
+    for edge in cut:
+        one, other = part_with(edge[0]), part_with(edge[1])
+        union = one | other
+        trees, n_trees = trees_of(union)
+        trees_one, n_one = trees_of(one)
+        trees_other, n_other = trees_of(other)
+        for new_tree, new_weight in trees.items():
+            ways = list(balanced(new_tree, union))
+            for parts in ways:
+                new = (plan - {one, other}) | parts
+                if new == plan:
+                    continue
+                new_cut_weight = sum(weight[e] for e in edges if not any(set(e) <= part for part in new))
+                factor = n_one * n_other * cut_weight / new_cut_weight
+                for part in parts:
+                    factor /= trees_of(part)[1]
+                guess = np.exp(0.67 * (n_cut_edges(new) - len(cut)))
+                for tree_one, weight_one in trees_one.items():
+                    for tree_other, weight_other in trees_other.items():
+                        chance = weight[edge] / cut_weight * new_weight / n_trees / len(ways)
+                        chance *= weight_one / n_one * weight_other / n_other
+                        n_old = len(list(balanced(tree_one | tree_other | {edge}, union)))
+                        yield chance, new, factor * len(ways) / n_old, guess
+
+
+def plan_transition_matrix(plans, law, move, *arguments):
+    """Metropolis-Hastings on plans, way by way; with a guess, in two stages."""
+    place = {plan: i for i, plan in enumerate(plans)}
+    matrix = np.zeros((len(plans), len(plans)))
+    for i, plan in enumerate(plans):
+        for chance, new, factor, guess in plan_proposals(move, plan, *arguments):
+            j = place[new]
+            ratio = law[j] / law[i]
+            if guess is None:
+                matrix[i, j] += chance * min(1.0, ratio * factor)
+            else:
+                matrix[i, j] += chance * min(1.0, ratio * guess) * min(1.0, factor / guess)
+        matrix[i, i] = 1 - matrix[i].sum()
+    return matrix
+
+
 def law_of_states(n, states, log_weight_of_plan):
     """Law on states that gives each plan its weight, shared equally by its states."""
     by_plan = defaultdict(list)

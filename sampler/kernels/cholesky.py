@@ -39,10 +39,11 @@ SIGN, SCALE, LEAD, GAIN = 0, 1, 2, 3
 
 
 @kernel
-def factor_district(graph, pattern, value, pivot, work, district, label):
+def factor_district(graph, weight, pattern, value, pivot, work, district, label):
     """Factor the block of one district anew, column by column (left-looking); return its ground.
 
-    The ground is the unit eliminated last. ``work`` must be zero and is left so.
+    The ground is the unit eliminated last. ``weight`` is that of the dual graph's edges, float64, shape (m,).
+    ``work`` must be zero and is left so.
     """
     position_of, unit_at = pattern.position_of, pattern.unit_at
     column_start, row_of = pattern.column_start, pattern.row
@@ -56,9 +57,9 @@ def factor_district(graph, pattern, value, pivot, work, district, label):
         for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
             there = graph.neighbor[i]
             if district[there] == label:
-                diagonal += 1.0
+                diagonal += weight[graph.edge[i]]
                 if position_of[there] > j:
-                    work[position_of[there]] -= 1.0
+                    work[position_of[there]] -= weight[graph.edge[i]]
         for i in range(pattern.row_start[j], pattern.row_start[j + 1]):
             entry, column = pattern.row_entry[i], pattern.row_column[i]
             if district[unit_at[column]] != label:
@@ -72,9 +73,10 @@ def factor_district(graph, pattern, value, pivot, work, district, label):
             for e in range(entry + 1, column_start[column + 1]):
                 work[row_of[e]] -= value[e] * scaled
         pivot[j] = diagonal
+        scale = 1.0 / diagonal if diagonal != 0.0 else 0.0
         for e in range(column_start[j], column_start[j + 1]):
             row = row_of[e]
-            value[e] = work[row] / diagonal if work[row] != 0.0 else 0.0
+            value[e] = work[row] * scale
             work[row] = 0.0
     # The last pivot of a singular matrix is 0, but for rounding; the ground adds 1.
     pivot[last] = 1.0

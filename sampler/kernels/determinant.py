@@ -80,7 +80,7 @@ def _factor_changed(graph, pattern, cholesky, district, changed):
     for d in range(changed.shape[0]):
         if changed[d]:
             cholesky.ground[d] = factor_district(
-                graph, pattern, cholesky.value, cholesky.pivot, cholesky.work, district, d
+                graph, graph.equal.edge, pattern, cholesky.value, cholesky.pivot, cholesky.work, district, d
             )
     return _sum_log_pivots(pattern.position_of, cholesky.pivot, district, changed)
 

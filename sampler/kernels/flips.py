@@ -15,9 +15,9 @@ import numpy as np
 
 from bottomup.sampler.jit import kernel
 from bottomup.sampler.kernels.draws import draw_below
-from bottomup.sampler.kernels.tallies import CUT_EDGES, log_density, relabel_unit
+from bottomup.sampler.kernels.tallies import CUT_EDGES, gain_of, relabel_under
 
-__all__ = ["flip", "list_cut_edges"]
+__all__ = ["all_meet", "draw_end", "flip", "list_cut_edges", "refile"]
 
 
 @kernel
@@ -33,42 +33,72 @@ def list_cut_edges(graph, district, workshop):
 
 
 @kernel
-def _is_connected_without(graph, forest, scratch, unit):
-    """Whether the district of a unit stays connected when the unit leaves; its neighbours there must meet."""
-    district, stamp = forest.district, scratch.stamp
-    here = district[unit]
-    scratch.clock[0] += 2
-    reached, sought = scratch.clock[0], scratch.clock[0] - 1
-    n_sought, n_stack = 0, 0
-    for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
-        there = graph.neighbor[i]
-        if district[there] == here:
-            if n_stack == 0:
-                scratch.stack[0] = there
-                n_stack = 1
-                stamp[there] = reached
-            else:
-                stamp[there] = sought
-                n_sought += 1
-    stamp[unit] = reached
-    # Breadth first: what has to meet meets nearby, or seldom at all.
-    head = 0
-    while head < n_stack and n_sought > 0:
-        place = scratch.stack[head]
-        head += 1
-        for i in range(graph.indptr[place], graph.indptr[place + 1]):
-            there = graph.neighbor[i]
-            if district[there] == here and stamp[there] != reached:
-                if stamp[there] == sought:
-                    n_sought -= 1
-                stamp[there] = reached
-                scratch.stack[n_stack] = there
-                n_stack += 1
-    return n_sought == 0
+def all_meet(graph, district, label, scratch, workshop, n_sources):
+    """Whether some units of a district are joined inside it: the first ``n_sources`` of ``scratch.stack``.
+
+    A search spreads from each of them, all at the same pace, and searches that meet become one. So the end is
+    near when they meet nearby, and also when one of them is shut in on a small piece.
+    """
+    stamp, stack = scratch.stamp, scratch.stack
+    following, head, tail, joined = workshop.order, workshop.parent, workshop.parent_edge, workshop.balanced
+    base = scratch.clock[0] + 1
+    scratch.clock[0] += n_sources
+    for s in range(n_sources):
+        unit = stack[s]
+        stamp[unit] = base + s
+        following[unit] = -1
+        head[s] = unit
+        tail[s] = unit
+        joined[s] = s
+    n_searches = n_sources
+    while n_searches > 1:
+        for s in range(n_sources):
+            if joined[s] != s:
+                continue
+            unit = head[s]
+            if unit < 0:
+                return False
+            for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
+                there = graph.neighbor[i]
+                if district[there] != label:
+                    continue
+                if stamp[there] < base:
+                    stamp[there] = base + s
+                    following[there] = -1
+                    following[tail[s]] = there
+                    tail[s] = there
+                    continue
+                other = stamp[there] - base
+                while joined[other] != other:
+                    other = joined[other]
+                if other != s:
+                    joined[other] = s
+                    n_searches -= 1
+                    if head[other] >= 0:
+                        following[tail[s]] = head[other]
+                        tail[s] = tail[other]
+            head[s] = following[unit]
+    return True
 
 
 @kernel
-def _refile(graph, district, workshop, unit, n_cut):
+def _is_connected_without(graph, forest, scratch, workshop, unit, new):
+    """Whether the district of a unit stays connected when the unit leaves: its neighbours there must meet."""
+    district = forest.district
+    here = district[unit]
+    n_sources = 0
+    for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
+        if district[graph.neighbor[i]] == here:
+            scratch.stack[n_sources] = graph.neighbor[i]
+            n_sources += 1
+    district[unit] = new
+    is_connected = all_meet(graph, district, here, scratch, workshop, n_sources)
+    district[unit] = here
+    return is_connected
+
+
+@kernel
+def refile(graph, district, workshop, unit, n_cut):
     """Bring the file of cut edges up to date at a unit; returns their number."""
     cut_edges, slot = workshop.cut_edges, workshop.cut_slot
     for i in range(graph.indptr[unit], graph.indptr[unit + 1]):
@@ -88,17 +118,22 @@ def _refile(graph, district, workshop, unit, n_cut):
 
 
 @kernel
+def draw_end(rng, graph, district, workshop, n_cut):
+    """One end of a cut edge, all with the same chance; returns the unit and the district of the other end."""
+    draw = draw_below(rng, 2 * n_cut)
+    edge = workshop.cut_edges[draw // 2]
+    if draw % 2 == 0:
+        return graph.tail[edge], district[graph.head[edge]]
+    return graph.head[edge], district[graph.tail[edge]]
+
+
+@kernel
 def flip(rng, graph, testimony, law, state, workshop):
     """One step; returns (accepted, whether the bounds or the connection forbade it)."""
     forest, tallies = state.forest, state.tallies
     district, total = forest.district, tallies.total
     n_cut = total[CUT_EDGES]
-    draw = draw_below(rng, 2 * n_cut)
-    edge = workshop.cut_edges[draw // 2]
-    if draw % 2 == 0:
-        unit, new = graph.tail[edge], district[graph.head[edge]]
-    else:
-        unit, new = graph.head[edge], district[graph.tail[edge]]
+    unit, new = draw_end(rng, graph, district, workshop, n_cut)
     old = district[unit]
     people = graph.population[unit]
     if tallies.population[old] - people < law.lower or tallies.population[new] + people > law.upper:
@@ -110,18 +145,18 @@ def flip(rng, graph, testimony, law, state, workshop):
         n_there += there == new
     if n_here == 0:
         return False, True
-    log_before = log_density(law, tallies)
-    relabel_unit(graph, testimony, forest, tallies, unit, new)
-    log_ratio = log_density(law, tallies) - log_before
-    log_ratio += np.log(n_here * n_cut / (n_there * total[CUT_EDGES]))
-    is_lawful = True
-    if log_ratio >= 0.0 or rng.random() < np.exp(log_ratio):
-        # Last, for it costs most: the search runs in the old district, so the unit goes back for it.
-        district[unit] = old
-        is_lawful = _is_connected_without(graph, forest, state.scratch, unit)
-        district[unit] = new
-        if is_lawful:
-            _refile(graph, district, workshop, unit, n_cut)
-            return True, False
-    relabel_unit(graph, testimony, forest, tallies, unit, old)
-    return False, not is_lawful
+    n_cut_then = n_cut + n_here - n_there
+    excess, excess_then = n_cut - law.cut_edges, n_cut_then - law.cut_edges
+    log_ratio = law.compactness * (excess * excess - excess_then * excess_then)
+    log_ratio += law.proposal * np.log(n_here * n_cut / (n_there * n_cut_then))
+    log_ratio += gain_of(testimony, law, tallies, unit, old, new)
+    if log_ratio < 0.0 and rng.random() >= np.exp(log_ratio):
+        return False, False
+    # Last, for it costs most.
+    if not _is_connected_without(graph, forest, state.scratch, workshop, unit, new):
+        return False, True
+    relabel_under(graph, testimony, law, forest, tallies, unit, new)
+    refile(graph, district, workshop, unit, n_cut)
+    workshop.is_counted[old] = 0
+    workshop.is_counted[new] = 0
+    return True, False

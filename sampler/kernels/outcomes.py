@@ -2,6 +2,7 @@
 
 __all__ = [
     "ACCEPTED",
+    "COMMUNITY_FLIP",
     "FLIP",
     "MERGE_SPLIT",
     "REJECTED_MARKED",
@@ -25,5 +26,5 @@ REJECTED_MARKED = 4
 REJECTED_RATIO = 5
 """The Metropolis test failed."""
 
-WALK, MERGE_SPLIT, FLIP = 0, 1, 2
-"""Moves."""
+FLIP, COMMUNITY_FLIP, MERGE_SPLIT, WALK = 0, 1, 2, 3
+"""Moves, in the order of `types.Mixture`."""

@@ -10,11 +10,11 @@ from bottomup.sampler.kernels.draws import draw_below
 from bottomup.sampler.kernels.forest import MARKED, OUTSIDE, TREE
 from bottomup.sampler.kernels.trees import draw_tree, sum_below
 
-__all__ = ["list_edges", "redraw"]
+__all__ = ["redraw"]
 
 
 @kernel
-def list_edges(forest):
+def _list_edges(forest):
     """Write kinds, slots and the list of edges outside the tree from the parents and the marks."""
     kind, slot = forest.kind, forest.slot
     for edge in range(kind.shape[0]):
@@ -82,11 +82,25 @@ def _draw_marks(rng, graph, forest, workshop):
 @kernel
 def redraw(rng, graph, forest, workshop):
     """Draw one of the states that stand for the current plan, all with the same chance."""
-    in_tree = workshop.in_tree
+    in_tree, district, order = workshop.in_tree, forest.district, workshop.order
+    threshold = graph.equal.threshold
+    parent, below = forest.parent, forest.subtree_population
     for unit in range(in_tree.shape[0]):
         in_tree[unit] = 0
-    for d in range(workshop.next_edge.shape[0]):
-        draw_tree(rng, graph, forest.district, d, forest.parent, forest.parent_edge, in_tree)
-        sum_below(graph.population, forest.district, d, forest.parent, forest.subtree_population)
+    for unit in range(in_tree.shape[0]):
+        if in_tree[unit] == 0:
+            n_units = draw_tree(
+                rng,
+                graph,
+                threshold,
+                district,
+                district[unit],
+                unit,
+                parent,
+                forest.parent_edge,
+                in_tree,
+                order,
+            )
+            sum_below(graph.population, parent, order, n_units, below)
     _draw_marks(rng, graph, forest, workshop)
-    list_edges(forest)
+    _list_edges(forest)

@@ -7,8 +7,11 @@ __all__ = [
     "CLUSTER_WEIGHT",
     "CUT_EDGES",
     "PRESERVED",
+    "gain_of",
     "log_density",
+    "recount",
     "relabel_part",
+    "relabel_under",
     "relabel_unit",
     "restore_units",
 ]
@@ -28,8 +31,7 @@ def log_density(law, tallies):
 
 
 @kernel
-def relabel_unit(graph, testimony, forest, tallies, unit, new):
-    """Give ``unit`` the district ``new`` and bring every sum up to date; the trees are left alone."""
+def _move_people(graph, forest, tallies, unit, new):
     district, between, total = forest.district, tallies.between, tallies.total
     old = district[unit]
     district[unit] = new
@@ -46,6 +48,11 @@ def relabel_unit(graph, testimony, forest, tallies, unit, new):
             between[new, there] += 1
             between[there, new] += 1
             total[CUT_EDGES] += 1
+
+
+@kernel
+def _move_testimonies(testimony, tallies, unit, old, new):
+    total = tallies.total
     for i in range(testimony.indptr[unit], testimony.indptr[unit + 1]):
         t = testimony.covering[i]
         before = tallies.spread[t]
@@ -60,6 +67,10 @@ def relabel_unit(graph, testimony, forest, tallies, unit, new):
             total[PRESERVED] -= 1
         elif before != 1 and after == 1:
             total[PRESERVED] += 1
+
+
+@kernel
+def _move_clusters(testimony, tallies, unit, old, new):
     for i in range(testimony.cluster_indptr[unit], testimony.cluster_indptr[unit + 1]):
         c, weight = testimony.cluster[i], testimony.weight[i]
         tallies.cluster[c, old] -= weight
@@ -67,8 +78,84 @@ def relabel_unit(graph, testimony, forest, tallies, unit, new):
         best = tallies.cluster[c, 0]
         for d in range(1, tallies.cluster.shape[1]):
             best = max(best, tallies.cluster[c, d])
-        total[CLUSTER_WEIGHT] += best - tallies.best[c]
+        tallies.total[CLUSTER_WEIGHT] += best - tallies.best[c]
         tallies.best[c] = best
+
+
+@kernel
+def relabel_unit(graph, testimony, forest, tallies, unit, new):
+    """Give ``unit`` the district ``new`` and bring every sum up to date; the trees are left alone."""
+    old = forest.district[unit]
+    _move_people(graph, forest, tallies, unit, new)
+    _move_testimonies(testimony, tallies, unit, old, new)
+    _move_clusters(testimony, tallies, unit, old, new)
+
+
+@kernel
+def relabel_under(graph, testimony, law, forest, tallies, unit, new):
+    """The same for the sums that the law looks at; the others wait for :func:`recount`."""
+    old = forest.district[unit]
+    _move_people(graph, forest, tallies, unit, new)
+    if law.per_testimony != 0.0:
+        _move_testimonies(testimony, tallies, unit, old, new)
+    if law.per_cluster_weight != 0.0:
+        _move_clusters(testimony, tallies, unit, old, new)
+
+
+@kernel
+def recount(testimony, law, state):
+    """Bring the sums that the law does not look at up to date with the plan."""
+    district, tallies = state.forest.district, state.tallies
+    if law.per_testimony == 0.0:
+        tallies.total[PRESERVED] = 0
+        for t in range(tallies.spread.shape[0]):
+            tallies.spread[t] = 0
+            for d in range(tallies.testimony.shape[1]):
+                tallies.testimony[t, d] = 0
+            for i in range(testimony.member_indptr[t], testimony.member_indptr[t + 1]):
+                d = district[testimony.member[i]]
+                if tallies.testimony[t, d] == 0:
+                    tallies.spread[t] += 1
+                tallies.testimony[t, d] += 1
+            tallies.total[PRESERVED] += tallies.spread[t] == 1
+    if law.per_cluster_weight == 0.0:
+        for c in range(tallies.best.shape[0]):
+            for d in range(tallies.cluster.shape[1]):
+                tallies.cluster[c, d] = 0
+        for unit in range(district.shape[0]):
+            for i in range(testimony.cluster_indptr[unit], testimony.cluster_indptr[unit + 1]):
+                tallies.cluster[testimony.cluster[i], district[unit]] += testimony.weight[i]
+        tallies.total[CLUSTER_WEIGHT] = 0
+        for c in range(tallies.best.shape[0]):
+            tallies.best[c] = 0
+            for d in range(tallies.cluster.shape[1]):
+                tallies.best[c] = max(tallies.best[c], tallies.cluster[c, d])
+            tallies.total[CLUSTER_WEIGHT] += tallies.best[c]
+
+
+@kernel
+def gain_of(testimony, law, tallies, unit, old, new):
+    """What one unit's change of district would add to the exponent of the score."""
+    gain = 0.0
+    if law.per_testimony != 0.0:
+        n_gained = 0
+        for i in range(testimony.indptr[unit], testimony.indptr[unit + 1]):
+            t = testimony.covering[i]
+            before = tallies.spread[t]
+            after = before - (tallies.testimony[t, old] == 1) + (tallies.testimony[t, new] == 0)
+            n_gained += (after == 1) - (before == 1)
+        gain += law.per_testimony * n_gained
+    if law.per_cluster_weight != 0.0:
+        n_gained = 0
+        for i in range(testimony.cluster_indptr[unit], testimony.cluster_indptr[unit + 1]):
+            c, weight = testimony.cluster[i], testimony.weight[i]
+            best = max(tallies.cluster[c, old] - weight, tallies.cluster[c, new] + weight)
+            for d in range(tallies.cluster.shape[1]):
+                if d != old and d != new:
+                    best = max(best, tallies.cluster[c, d])
+            n_gained += best - tallies.best[c]
+        gain += law.per_cluster_weight * n_gained
+    return gain
 
 
 @kernel

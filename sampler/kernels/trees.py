@@ -1,73 +1,81 @@
-"""Uniform spanning trees of districts by Wilson's algorithm, and what can be cut from them."""
+"""Random spanning trees of districts by Wilson's algorithm, and what can be cut from them."""
 
 from bottomup.sampler.jit import kernel
-from bottomup.sampler.kernels.draws import draw_below
 
 __all__ = ["draw_tree", "find_balanced_cuts", "sum_below"]
 
 
 @kernel
-def draw_tree(rng, graph, label_of, label, parent, parent_edge, in_tree):
-    """Draw a uniform spanning tree of the units that carry ``label``; they must be connected.
+def draw_tree(rng, graph, threshold, label_of, label, root, parent, parent_edge, in_tree, order):
+    """Draw a random spanning tree of the units that carry ``label``; they must be connected.
 
-    Wilson's algorithm: loop-erased random walks, each from a unit outside the tree until it meets the tree
-    (D. B. Wilson, Generating random spanning trees more quickly than the cover time, STOC 1996). The root is
-    the first unit with the label.
+    A tree has a chance in proportion to the product of its edges' weights: Wilson's algorithm, loop-erased
+    random walks that choose among neighbours by weight, each from a unit outside the tree until it meets the
+    tree (D. B. Wilson, Generating random spanning trees more quickly than the cover time, STOC 1996).
 
     Parameters
     ----------
     rng : numpy.random.Generator
     graph : Graph
+    threshold : float64 array, shape (2m,)
+        See ``Weights``.
     label_of : int32 array, shape (n,)
     label : int
+    root : int
+        A unit that carries the label.
     parent, parent_edge : int32 arrays, shape (n,)
         Written for the units that carry the label; -1 at the root.
     in_tree : uint8 array, shape (n,)
         Must be 0 for the units that carry the label; set to 1.
+    order : int32 array, shape (n,)
+        The tree's units are written to its beginning, every parent before its children.
 
     Returns
     -------
     int
-        The root, or -1 when no unit carries the label.
+        Number of units in the tree.
     """
-    root = -1
+    parent[root] = -1
+    parent_edge[root] = -1
+    in_tree[root] = 1
+    order[0] = root
+    n_units = 1
     for first in range(label_of.shape[0]):
         if label_of[first] != label:
             continue
-        if root < 0:
-            root = first
-            parent[root] = -1
-            parent_edge[root] = -1
-            in_tree[root] = 1
         unit = first
         while in_tree[unit] == 0:
-            start = graph.indptr[unit]
-            i = start + draw_below(rng, graph.indptr[unit + 1] - start)
+            i = graph.indptr[unit]
+            draw = rng.random()
+            while threshold[i] <= draw:
+                i += 1
             if label_of[graph.neighbor[i]] != label:
                 continue
             # Overwritten whenever the walk comes by again: that erases the loop.
             parent[unit] = graph.neighbor[i]
             parent_edge[unit] = graph.edge[i]
             unit = graph.neighbor[i]
+        n_new = 0
         unit = first
         while in_tree[unit] == 0:
             in_tree[unit] = 1
+            n_new += 1
             unit = parent[unit]
-    return root
+        unit = first
+        for i in range(n_units + n_new - 1, n_units - 1, -1):
+            order[i] = unit
+            unit = parent[unit]
+        n_units += n_new
+    return n_units
 
 
 @kernel
-def sum_below(population, label_of, label, parent, below):
-    """Write to ``below`` the people at and under each unit of one tree."""
-    for unit in range(label_of.shape[0]):
-        if label_of[unit] == label:
-            below[unit] = 0
-    for unit in range(label_of.shape[0]):
-        if label_of[unit] == label:
-            above = unit
-            while above >= 0:
-                below[above] += population[unit]
-                above = parent[above]
+def sum_below(population, parent, order, n_units, below):
+    """Write to ``below`` the people at and under each unit of the tree whose units ``order`` begins with."""
+    for i in range(n_units):
+        below[order[i]] = population[order[i]]
+    for i in range(n_units - 1, 0, -1):
+        below[parent[order[i]]] += below[order[i]]
 
 
 @kernel

@@ -33,7 +33,7 @@ def digest(records: Records) -> str:
 
 @pytest.mark.parametrize(
     ("step", "mixture"),
-    [("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 2, 15))],
+    [("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 5, 2, 15))],
 )
 def test_the_same_seed_gives_the_same_plans_whatever_the_batches(problem, step, mixture):
     whole = Chain(problem, TARGET, START, 7, step, mixture=mixture).advance(3000, 7)
@@ -100,7 +100,7 @@ from bottomup.sampler.target import Target
 from bottomup.sampler.types import Mixture
 from bottomup.sampler.verification import make_grid_problem
 target = Target(4, 7, 11, compactness=0.05, cut_edges=20.0, score="cluster", epsilon=3.0)
-for step, mixture in (("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 2, 10))):
+for step, mixture in (("mixed", WALK_ALONE), ("paper", WALK_ALONE), ("mixed", Mixture(20, 5, 2, 10))):
     chain = Chain(make_grid_problem(6, 6), target, np.repeat(np.arange(4), 9), 5, step, mixture=mixture)
     print(hashlib.sha256(chain.advance(1500, 10).assignment.tobytes()).hexdigest(), *chain.outcomes)
 """
@@ -138,7 +138,7 @@ def test_a_start_that_is_no_valid_plan_is_refused(problem, start, message):
         Chain(problem, TARGET, start, 1)
 
 
-@pytest.mark.parametrize("mixture", [Mixture(0, 0, 0), Mixture(-1, 0, 3)])
+@pytest.mark.parametrize("mixture", [Mixture(0, 0, 0, 0), Mixture(-1, 0, 0, 3)])
 def test_a_mixture_without_steps_is_refused(problem, mixture):
     with pytest.raises(ValueError, match="mixture must have at least one step and no number below 0"):
         Chain(problem, TARGET, START, 1, mixture=mixture)
@@ -146,7 +146,7 @@ def test_a_mixture_without_steps_is_refused(problem, mixture):
 
 def test_the_papers_step_is_not_mixed_with_others(problem):
     with pytest.raises(ValueError, match="nothing but walks with step 'paper'"):
-        Chain(problem, TARGET, START, 1, "paper", mixture=Mixture(1, 1, 1))
+        Chain(problem, TARGET, START, 1, "paper", mixture=Mixture(1, 0, 1, 1))
 
 
 def test_what_a_target_lacks_is_named():

@@ -23,7 +23,14 @@ def log_trees(problem, district, k):
 
 def _pivots(problem, cholesky, district, label):
     factor_district(
-        problem.graph, problem.pattern, cholesky.value, cholesky.pivot, cholesky.work, district, label
+        problem.graph,
+        problem.graph.equal.edge,
+        problem.pattern,
+        cholesky.value,
+        cholesky.pivot,
+        cholesky.work,
+        district,
+        label,
     )
     members = problem.pattern.position_of[district == label]
     return np.log(cholesky.pivot[members]).sum()

@@ -73,23 +73,8 @@ def check(chain):
         below = nx.descendants(rooted, unit) | {unit}
         assert forest.subtree_population[unit] == people[list(below)].sum()
 
-    statistics = evaluate_plan(problem, forest.district, k)
-    np.testing.assert_array_equal(tallies.population, np.bincount(forest.district, people, k))
-    assert ((tallies.population >= chain.target.lower) & (tallies.population <= chain.target.upper)).all()
-    assert tallies.total[0] == statistics.cut_edges
-    assert tallies.total[1] == statistics.preserved.sum()
-    np.testing.assert_array_equal(tallies.spread, statistics.n_districts_touched)
-    weight = problem.testimony.cluster_weight
-    np.testing.assert_array_equal(tallies.best, np.round(statistics.cluster_best_share * weight))
-    assert tallies.total[2] == tallies.best.sum()
+    check_plan(chain)
 
-    between = np.zeros((k, k), dtype=int)
-    for u, v in edges:
-        a, b = forest.district[u], forest.district[v]
-        if a != b:
-            between[a, b] += 1
-            between[b, a] += 1
-    np.testing.assert_array_equal(tallies.between, between)
     districts = [np.flatnonzero(forest.district == d).tolist() for d in range(k)]
     expected = [
         sum(oracles.log_tree_count(members, edges.tolist()) for members in districts),
@@ -114,6 +99,34 @@ def check(chain):
     assert (lower[apart] == 0).all()
 
 
+def check_plan(chain):
+    """What holds of the plan and its sums whatever the moves."""
+    problem, state = chain.problem, chain._state
+    forest, tallies = state.forest, state.tallies
+    k, edges, people = chain.target.n_districts, problem.edges, problem.graph.population
+    pieces = oracles.parts_of(
+        problem.n_units, [e for e in edges.tolist() if forest.district[e[0]] == forest.district[e[1]]]
+    )
+    assert len(pieces) == k
+    statistics = evaluate_plan(problem, forest.district, k)
+    np.testing.assert_array_equal(tallies.population, np.bincount(forest.district, people, k))
+    assert ((tallies.population >= chain.target.lower) & (tallies.population <= chain.target.upper)).all()
+    assert tallies.total[0] == statistics.cut_edges
+    assert tallies.total[1] == statistics.preserved.sum()
+    np.testing.assert_array_equal(tallies.spread, statistics.n_districts_touched)
+    weight = problem.testimony.cluster_weight
+    np.testing.assert_array_equal(tallies.best, np.round(statistics.cluster_best_share * weight))
+    assert tallies.total[2] == tallies.best.sum()
+
+    between = np.zeros((k, k), dtype=int)
+    for u, v in edges:
+        a, b = forest.district[u], forest.district[v]
+        if a != b:
+            between[a, b] += 1
+            between[b, a] += 1
+    np.testing.assert_array_equal(tallies.between, between)
+
+
 @settings(max_examples=80, deadline=None)
 @given(maps(), st.sampled_from(["mixed", "paper"]), st.floats(0, 3))
 def test_forest_sums_and_factor_stay_true(drawn, step, epsilon):
@@ -135,23 +148,28 @@ def test_forest_sums_and_factor_stay_true(drawn, step, epsilon):
 
 
 @settings(max_examples=60, deadline=None)
-@given(maps(), st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.floats(0, 3))
-def test_they_stay_true_under_companion_moves(drawn, flips, merge_splits, walks, epsilon):
+@given(
+    maps(), st.tuples(*[st.integers(0, 3)] * 4), st.sampled_from(["testimony", "cluster"]), st.floats(0, 3)
+)
+def test_they_stay_true_under_companion_moves(drawn, numbers, score, epsilon):
     problem, k, seed = drawn
     total = int(problem.graph.population.sum())
-    mixture = Mixture(flips, merge_splits, walks)
+    mixture = Mixture(*numbers)
     if not sum(mixture):
         return
     try:
         start = make_start(problem, k, 0, total, seed, max_attempts=5)
     except StartError:
         return
+    if score == "cluster" and not problem.testimony.cluster_weight.sum():
+        score = "testimony"
     epsilon = epsilon if problem.n_testimonies else 0.0
-    target = Target(k, 0, total, compactness=0.1, cut_edges=3.0, epsilon=epsilon)
-    chain = Chain(problem, target, start, seed, mixture=mixture)
+    target = Target(k, 0, total, compactness=0.1, cut_edges=3.0, score=score, epsilon=epsilon)
+    chain = Chain(problem, target, start, seed, mixture=mixture, community_bias=0.5)
     for n_cycles in (1, 1, 2, 10):
         chain.advance(n_cycles * sum(mixture), 1000)
-        check(chain)
+        # Without steps of the walk nobody needs its trees, and they stay those of the start.
+        (check if mixture.walks else check_plan)(chain)
 
 
 def test_a_redraw_gives_every_state_of_the_plan_the_same_chance():
@@ -226,7 +244,12 @@ def test_trees_are_drawn_uniformly():
     counts = {}
     for _ in range(15_000):
         parent, parent_edge = np.empty(6, dtype=np.int32), np.empty(6, dtype=np.int32)
-        draw_tree(rng, problem.graph, label, 0, parent, parent_edge, np.zeros(6, dtype=np.uint8))
+        in_tree, order = np.zeros(6, dtype=np.uint8), np.empty(6, dtype=np.int32)
+        threshold = problem.graph.equal.threshold
+        n_units = draw_tree(rng, problem.graph, threshold, label, 0, 2, parent, parent_edge, in_tree, order)
+        assert n_units == 6
+        seen = [int(unit) for unit in order]
+        assert all(parent[unit] < 0 or seen.index(parent[unit]) < seen.index(unit) for unit in seen)
         tree = frozenset(parent_edge[parent_edge >= 0].tolist())
         counts[tree] = counts.get(tree, 0) + 1
     assert len(counts) == 15  # by Kirchhoff's theorem

@@ -27,7 +27,15 @@ def test_the_walk_samples_the_exact_law(score, epsilon, step):
 
 
 @pytest.mark.parametrize(
-    "mixture", [Mixture(1, 0, 0), Mixture(0, 1, 0), Mixture(5, 0, 1), Mixture(3, 2, 4), default_mixture(16)]
+    "mixture",
+    [
+        Mixture(1, 0, 0, 0),
+        Mixture(0, 0, 1, 0),
+        Mixture(5, 0, 0, 1),
+        Mixture(2, 3, 0, 0),
+        Mixture(3, 1, 2, 4),
+        default_mixture(16),
+    ],
 )
 @pytest.mark.parametrize(("score", "epsilon"), [("testimony", 2.0), ("cluster", 2.0)])
 def test_companion_moves_alone_and_mixed_sample_the_exact_law(score, epsilon, mixture):
@@ -38,7 +46,7 @@ def test_companion_moves_alone_and_mixed_sample_the_exact_law(score, epsilon, mi
 def test_a_merge_split_without_its_count_of_balanced_edges_fails(monkeypatch):
     law = Target.law
     monkeypatch.setattr(Target, "law", lambda self, problem: law(self, problem)._replace(proposal=0.0))
-    result = verify(make_grid_problem(4, 4), target("testimony", 0.0), N_STEPS, mixture=Mixture(0, 1, 0))
+    result = verify(make_grid_problem(4, 4), target("testimony", 0.0), N_STEPS, mixture=Mixture(0, 0, 1, 0))
     assert not result.passed
 
 
@@ -48,7 +56,7 @@ def test_a_wrong_ratio_fails(step):
     assert not result.passed
 
 
-@pytest.mark.parametrize("mixture", [WALK_ALONE, Mixture(1, 0, 0)])
+@pytest.mark.parametrize("mixture", [WALK_ALONE, Mixture(1, 0, 0, 0), Mixture(1, 1, 0, 0)])
 def test_a_wrong_exponent_fails(mixture, monkeypatch):
     """A walk at half the epsilon is no sample of the law at the whole."""
     law = Target.law
