@@ -60,6 +60,8 @@ class Ladder:
     steps_per_round : int, optional
         Steps of each replica in a round; by default an eighth of the mixture's cycle.
     n_threads : int
+    control : bool
+        Break the acceptance ratio of every replica on purpose, see :class:`Chain`.
 
     Raises
     ------
@@ -80,12 +82,14 @@ class Ladder:
         mixture: Mixture | None = None,
         steps_per_round: int | None = None,
         n_threads: int = 1,
+        control: bool = False,
     ) -> None:
         self.problem = problem
         self.target = target
         self.mixture = default_mixture(problem.n_units) if mixture is None else mixture
         self.steps_per_round = max(1, sum(self.mixture) // 8) if steps_per_round is None else steps_per_round
         self.n_threads = n_threads
+        self._control = control
         self.rounds = 0
         if not starts:
             raise ValueError("a ladder needs at least one start; got none")
@@ -195,7 +199,15 @@ class Ladder:
     def _make_chain(self, start: ArrayLike, rung: int) -> Chain:
         seed = int(self._seeds.spawn(1)[0].generate_state(2, np.uint64)[0])
         bias = _community_bias(self.epsilons[rung])
-        return Chain(self.problem, self.targets[rung], start, seed, mixture=self.mixture, community_bias=bias)
+        return Chain(
+            self.problem,
+            self.targets[rung],
+            start,
+            seed,
+            control=self._control,
+            mixture=self.mixture,
+            community_bias=bias,
+        )
 
     def _begin_count(self) -> None:
         n_ladders, n_rungs = self.n_ladders, self.n_rungs
