@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -13,7 +15,18 @@ from bottomup.sampler.kernels.trees import draw_tree, find_balanced_cuts, sum_be
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.types import Cholesky, Forest, IntArray, Scratch, State, Tallies, Workshop
 
-__all__ = ["StartError", "build_state", "check_assignment", "make_start", "make_workshop"]
+__all__ = [
+    "StartError",
+    "build_state",
+    "check_assignment",
+    "make_start",
+    "make_unlike_starts",
+    "make_workshop",
+    "seed_of",
+]
+
+STARTS = 2**32 - 1
+"""The branch of a seed's sequence for starts; those for chains are numbered from 0."""
 
 
 class StartError(ValueError):
@@ -111,6 +124,63 @@ def make_start(
         f"no plan with {n_districts} districts of {lower} to {upper} people was found in {max_attempts} "
         "attempts; raise the tolerance or give a plan to start from"
     )
+
+
+def make_unlike_starts(
+    problem: Problem,
+    n_districts: int,
+    lower: int,
+    upper: int,
+    given: Sequence[ArrayLike],
+    n_starts: int,
+    seed: int,
+) -> list[IntArray]:
+    """Starts for chains that are to be compared: the plans given, then plans made from random trees.
+
+    On maps with few plans some may still be alike, see :func:`bottomup.sampler.diagnostics.are_unlike`.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_districts, lower, upper : int
+    given : sequence of array_like of int, each of shape (n,)
+        Plans that are as unlike as can be; may be empty.
+    n_starts : int
+        At least 1, and at least as many as are given.
+    seed : int
+        The same seed makes the same plans, and the first of them are the same however many are made.
+
+    Returns
+    -------
+    list of int32 arrays, each of shape (n,)
+
+    Raises
+    ------
+    StartError
+        When a plan given is not connected and balanced, or no plan could be made from trees.
+    ValueError
+        When ``n_starts`` is too small.
+    """
+    if n_starts < max(1, len(given)):
+        raise ValueError(
+            f"n_starts must be at least 1, and no less than the number of plans given, {len(given)}; "
+            f"got {n_starts}"
+        )
+    starts = [check_assignment(problem, plan, n_districts, lower, upper) for plan in given]
+    children = np.random.SeedSequence(seed, spawn_key=(STARTS,)).spawn(n_starts - len(starts))
+    for child in children:
+        try:
+            starts.append(make_start(problem, n_districts, lower, upper, seed_of(child)))
+        except StartError as error:
+            raise StartError(
+                f"start number {len(starts) + 1} of {n_starts} could not be made from random trees: {error}"
+            ) from error
+    return starts
+
+
+def seed_of(sequence: np.random.SeedSequence) -> int:
+    """A whole number in place of a seed sequence, as chains and starts take it."""
+    return int(sequence.generate_state(1, np.uint64)[0])
 
 
 def _cut_districts(
