@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -209,10 +210,19 @@ def _build_graph(population: LongArray, edges: IntArray) -> Graph:
 
 
 def _weigh(indptr: LongArray, edge: IntArray, weight: FloatArray) -> Weights:
-    total = np.concatenate([[0.0], np.cumsum(weight[edge])])
-    first, last = total[indptr[:-1]], total[indptr[1:]]
-    of_unit = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    threshold = (total[1:] - first[of_unit]) / (last - first)[of_unit]
-    # No draw below 1 may pass the last neighbour, whatever rounding did.
-    threshold[indptr[1:][np.diff(indptr) > 0] - 1] = 1.0
-    return Weights(edge=weight, threshold=threshold)
+    """Alias tables, unit by unit (M. D. Vose, A linear algorithm for generating random numbers, 1991)."""
+    chance, alias = np.ones(len(edge)), np.arange(len(edge))
+    for begin, end in itertools.pairwise(indptr.tolist()):
+        share = weight[edge[begin:end]]
+        if (share == share[:1]).all():
+            continue
+        left = share / share.mean()
+        small = [i for i in range(end - begin) if left[i] < 1]
+        large = [i for i in range(end - begin) if left[i] >= 1]
+        while small and large:
+            less, more = small.pop(), large[-1]
+            chance[begin + less], alias[begin + less] = left[less], begin + more
+            left[more] -= 1 - left[less]
+            if left[more] < 1:
+                small.append(large.pop())
+    return Weights(edge=weight, chance=chance, alias=alias)

@@ -192,7 +192,7 @@ def _cut_districts(
     trees_per_cut: int = 100,
 ) -> IntArray | None:
     n, graph = problem.n_units, problem.graph
-    population, threshold = graph.population, graph.equal.threshold
+    population, weights = graph.population, graph.equal
     rest = n_districts - 1
     plan = np.full(n, rest, dtype=np.int32)
     parent, parent_edge = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
@@ -201,7 +201,7 @@ def _cut_districts(
     for district in range(n_districts - 1):
         for _ in range(trees_per_cut):
             in_tree, root = np.zeros(n, dtype=np.uint8), int(np.argmax(plan == rest))
-            n_units = draw_tree(rng, graph, threshold, plan, rest, root, parent, parent_edge, in_tree, order)
+            n_units = draw_tree(rng, graph, weights, plan, rest, root, parent, parent_edge, in_tree, order)
             sum_below(population, parent, order, n_units, below)
             whole = int(population[plan == rest].sum())
             n_cuts = find_balanced_cuts(
@@ -302,10 +302,10 @@ def _build_forest(rng: np.random.Generator, problem: Problem, plan: IntArray, n_
     n, m, graph = problem.n_units, len(problem.edges), problem.graph
     parent, parent_edge = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     below, in_tree = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
-    threshold, order = graph.equal.threshold, np.empty(n, dtype=np.int32)
+    order = np.empty(n, dtype=np.int32)
     for d in range(n_districts):
         root = int(np.argmax(plan == d))
-        n_units = draw_tree(rng, graph, threshold, plan, d, root, parent, parent_edge, in_tree, order)
+        n_units = draw_tree(rng, graph, graph.equal, plan, d, root, parent, parent_edge, in_tree, order)
         sum_below(graph.population, parent, order, n_units, below)
     kind = np.full(m, OUTSIDE, dtype=np.uint8)
     kind[parent_edge[parent_edge >= 0]] = TREE

@@ -34,8 +34,10 @@ class Weights(NamedTuple):
 
     edge: FloatArray
     """float64 array, shape (m,)."""
-    threshold: FloatArray
-    """float64 array, shape (2m,): the share of a unit's weight up to and including each neighbour."""
+    chance: FloatArray
+    """float64 array, shape (2m,): with an even draw among a unit's neighbours, the chance to stay with it."""
+    alias: LongArray
+    """int64 array, shape (2m,): the place in ``Graph.neighbor`` to take otherwise."""
 
 
 class Graph(NamedTuple):

@@ -16,8 +16,8 @@ def draw_below(rng, n):
     A fraction of the generator is one of 2^53 equally likely multiples of 2^-53; those past the largest
     multiple of ``n`` are drawn again. numba's own ``Generator.integers`` makes an array for every number.
     """
-    limit = _RANGE - _RANGE % n
     while True:
         drawn = np.int64(rng.random() * _RANGE)
-        if drawn < limit:
-            return drawn % n
+        rest = drawn % n
+        if drawn - rest <= _RANGE - n:
+            return rest

@@ -54,7 +54,7 @@ def _draw(rng, graph, weights, label_of, label, root, workshop):
     n_units = draw_tree(
         rng,
         graph,
-        weights.threshold,
+        weights,
         label_of,
         label,
         root,

@@ -83,7 +83,6 @@ def _draw_marks(rng, graph, forest, workshop):
 def redraw(rng, graph, forest, workshop):
     """Draw one of the states that stand for the current plan, all with the same chance."""
     in_tree, district, order = workshop.in_tree, forest.district, workshop.order
-    threshold = graph.equal.threshold
     parent, below = forest.parent, forest.subtree_population
     for unit in range(in_tree.shape[0]):
         in_tree[unit] = 0
@@ -92,7 +91,7 @@ def redraw(rng, graph, forest, workshop):
             n_units = draw_tree(
                 rng,
                 graph,
-                threshold,
+                graph.equal,
                 district,
                 district[unit],
                 unit,

@@ -245,8 +245,8 @@ def test_trees_are_drawn_uniformly():
     for _ in range(15_000):
         parent, parent_edge = np.empty(6, dtype=np.int32), np.empty(6, dtype=np.int32)
         in_tree, order = np.zeros(6, dtype=np.uint8), np.empty(6, dtype=np.int32)
-        threshold = problem.graph.equal.threshold
-        n_units = draw_tree(rng, problem.graph, threshold, label, 0, 2, parent, parent_edge, in_tree, order)
+        weights = problem.graph.equal
+        n_units = draw_tree(rng, problem.graph, weights, label, 0, 2, parent, parent_edge, in_tree, order)
         assert n_units == 6
         seen = [int(unit) for unit in order]
         assert all(parent[unit] < 0 or seen.index(parent[unit]) < seen.index(unit) for unit in seen)
