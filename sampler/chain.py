@@ -168,6 +168,11 @@ class Chain:
         return int(self._state.counter.sum())
 
     @property
+    def drift(self) -> float:
+        """The most that rounding has added up to in the log tree count between two factorisations."""
+        return float(self._cholesky.drift[0])
+
+    @property
     def counter(self) -> LongArray:
         """int64 array, shape (4, 6): a copy of the counts of steps by move and outcome."""
         return self._state.counter.copy()

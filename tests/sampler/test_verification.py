@@ -9,6 +9,10 @@ from bottomup.sampler.types import Mixture
 from bottomup.sampler.verification import make_grid_problem, verify
 
 N_STEPS = 400_000
+# At least one flip: whole communities alone do not reach every plan.
+RANDOM_MIXTURES = [
+    Mixture(1 + flips, *others) for flips, *others in np.random.default_rng(8).integers(0, 6, (3, 4)).tolist()
+]
 
 
 def target(score, epsilon):
@@ -35,6 +39,7 @@ def test_the_walk_samples_the_exact_law(score, epsilon, step):
         Mixture(2, 3, 0, 0),
         Mixture(3, 1, 2, 4),
         default_mixture(16),
+        *RANDOM_MIXTURES,
     ],
 )
 @pytest.mark.parametrize(("score", "epsilon"), [("testimony", 2.0), ("cluster", 2.0)])
