@@ -214,7 +214,7 @@ class BoxPlot:
     boxes: ColumnDataSource
     points: ColumnDataSource
 
-    def fill(self, ensemble: NDArray[np.float64], enacted: NDArray[np.float64]) -> None:
+    def fill(self, ensemble: NDArray[np.floating], enacted: NDArray[np.floating]) -> None:
         """Show the shares of many plans, shape (R, k) in ascending rows, against those of one, shape (k,)."""
         rank = np.arange(1, len(enacted) + 1)
         if len(ensemble):

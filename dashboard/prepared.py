@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bottomup.dashboard.chains import PageChains, Share, available_shares
+from bottomup.dashboard.design import Design
+from bottomup.dashboard.ladders import PageLadders, Share, available_shares
 from bottomup.dashboard.layers import Layer, draw_layers
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.scene import Scene, build_scene
-from bottomup.dashboard.worker import Aim, Design
 from bottomup.data.errors import DataError
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Testimonies
@@ -87,9 +87,9 @@ class Prepared:
         """Return the plan of that name."""
         return self.inputs.plans[name]
 
-    def build_chains(self, design: Design, aim: Aim) -> PageChains:
-        """Both chains of a page; for a worker's thread."""
-        return PageChains(self.inputs, self.problem, design, aim)
+    def build_ladders(self, design: Design) -> PageLadders:
+        """The ladders of a page; for a worker's thread."""
+        return PageLadders(self.inputs, self.problem, design)
 
     def describe(self, assignment: NDArray[np.int32], n_districts: int) -> PlanNumbers:
         """Figures of any plan."""

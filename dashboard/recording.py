@@ -1,70 +1,58 @@
-"""The plans recorded since the last change of settings, in a buffer of fixed size."""
+"""The plans recorded at one rung of one ladder, in a buffer of fixed size."""
+
+from __future__ import annotations
 
 import threading
-from collections.abc import Collection
-from dataclasses import dataclass
+import zlib
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.sampler.chain import Records
 
-__all__ = ["Kept", "Recorded", "Recording", "Scores"]
+__all__ = ["Plans", "Recording"]
+
+# Neighbouring units mostly share a district, so that even the quickest level leaves a sixth.
+_COMPRESSION = 1
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Scores of the plans in use: the later half of a recording. Letter: ``R`` plans in use.
+class Plans(NamedTuple):
+    """Statistics of R recorded plans, oldest first."""
 
-    Attributes
-    ----------
-    n_recorded : int
-        Plans recorded since the last change, those taken as warming up included.
-    step : int64 array, shape (R,)
-    testimony, cluster : float64 arrays, shape (R,)
-        The cluster score is NaN without clusters.
-    """
-
-    n_recorded: int
     step: NDArray[np.int64]
+    """int64 array, shape (R,): steps of the rung before the plan was met."""
+    cut_edges: NDArray[np.int32]
+    """int32 array, shape (R,)."""
     testimony: NDArray[np.float64]
+    """float64 array, shape (R,): share of testimonies kept whole."""
     cluster: NDArray[np.float64]
+    """float64 array, shape (R,): NaN without clusters."""
+    preserved: NDArray[np.uint8]
+    """uint8 array, shape (R, ceil(T / 8)): a bit for each testimony, 1 where it is whole."""
+    shares: Mapping[str, NDArray[np.floating]]
+    """float32 arrays by name, shape (R, k): shares by ranked district."""
 
-    @property
-    def n_used(self) -> int:
-        """Number of plans in use."""
-        return len(self.step)
+    def take(self, rows: slice | NDArray[np.integer]) -> Plans:
+        """The plans at ``rows``."""
+        shares = {name: values[rows] for name, values in self.shares.items()}
+        return Plans._make([*(column[rows] for column in self[:-1]), shares])
 
-
-@dataclass(frozen=True)
-class Kept:
-    """How often the plans in use keep each testimony whole.
-
-    Attributes
-    ----------
-    n_used : int
-    share : float64 array, shape (T,)
-        Of the plans in use; NaN when there are none.
-    """
-
-    n_used: int
-    share: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One recorded plan: the step at which it was met, and its district by unit."""
-
-    step: int
-    assignment: NDArray[np.int32]
+    @classmethod
+    def concatenate(cls, parts: list[Plans]) -> Plans:
+        """Join the plans of several recordings."""
+        columns = zip(*(part[:-1] for part in parts), strict=True)
+        names = parts[0].shares
+        shares = {name: np.concatenate([part.shares[name] for part in parts]) for name in names}
+        return cls._make([*(np.concatenate(column) for column in columns), shares])
 
 
 class Recording:
     """A buffer of recorded plans that one thread fills and others read.
 
     When the buffer is full, every second plan is dropped and only every second new one is kept, so that the
-    plans stay equally spaced and memory stays bounded however long a walk lasts. The first half of the
-    plans is taken as warming up and left out of every answer.
+    plans stay equally spaced and memory stays bounded however long a walk lasts.
 
     Parameters
     ----------
@@ -86,36 +74,38 @@ class Recording:
         self._n = 0
         self._lock = threading.Lock()
         self._columns: dict[str, NDArray] = {}
+        self._assignments: list[bytes] = []
+        self._dtype: np.dtype = np.dtype(np.uint8)
         self._share_names = tuple(shares)
 
     def __len__(self) -> int:
         return self._n
 
-    def append(self, records: Records, shares: dict[str, NDArray[np.float64]]) -> None:
+    def append(self, records: Records, shares: Mapping[str, NDArray[np.float64]]) -> None:
         """Add records in the order of their steps, with the ranked shares of each."""
-        rows = {
+        rows: dict[str, NDArray] = {
             "step": records.step,
-            "assignment": records.assignment,
+            "cut_edges": records.cut_edges,
             "testimony": records.score_testimony,
             "cluster": records.score_cluster,
-            "preserved": records.preserved,
-            **{f"share {name}": shares[name] for name in self._share_names},
+            "preserved": np.packbits(records.preserved, axis=1),
+            **{name: shares[name].astype(np.float32) for name in self._share_names},
         }
         with self._lock:
             if not self._columns:
+                self._dtype = records.assignment.dtype
                 self._columns = {
                     name: np.empty((self.capacity, *values.shape[1:]), dtype=values.dtype)
                     for name, values in rows.items()
                 }
-            for row in range(len(records.step)):
-                if records.step[row] % self.spacing:
-                    continue
-                if self._n == self.capacity:
+            for row, step in enumerate(records.step):
+                if self._n == self.capacity and step % self.spacing == 0:
                     self._drop_every_second()
-                    if records.step[row] % self.spacing:
-                        continue
+                if step % self.spacing:
+                    continue
                 for name, values in rows.items():
                     self._columns[name][self._n] = values[row]
+                self._assignments.append(zlib.compress(records.assignment[row].tobytes(), _COMPRESSION))
                 self._n += 1
 
     def _drop_every_second(self) -> None:
@@ -123,41 +113,19 @@ class Recording:
         kept = np.flatnonzero(self._columns["step"][: self._n] % self.spacing == 0)
         for column in self._columns.values():
             column[: len(kept)] = column[kept]
+        self._assignments = [self._assignments[row] for row in kept]
         self._n = len(kept)
 
-    def _used(self, name: str) -> NDArray:
-        """View of a column over the plans in use; call with the lock held."""
-        return self._columns[name][self._n // 2 : self._n]
-
-    def scores(self) -> Scores:
-        """Both scores of the plans in use."""
+    def read(self) -> Plans | None:
+        """A copy of the statistics of all plans held; None before the first."""
         with self._lock:
             if not self._n:
-                empty = np.empty(0)
-                return Scores(0, np.empty(0, dtype=np.int64), empty, empty)
-            return Scores(
-                self._n,
-                self._used("step").copy(),
-                self._used("testimony").copy(),
-                self._used("cluster").copy(),
-            )
+                return None
+            copies = {name: column[: self._n].copy() for name, column in self._columns.items()}
+        shares = {name: copies.pop(name) for name in self._share_names}
+        return Plans(**copies, shares=shares)
 
-    def kept(self, n_testimonies: int) -> Kept:
-        """How often each testimony is kept whole."""
-        with self._lock:
-            if not self._n:
-                return Kept(0, np.full(n_testimonies, np.nan))
-            preserved = self._used("preserved")
-            return Kept(len(preserved), preserved.sum(axis=0, dtype=np.int64) / len(preserved))
-
-    def ranked_shares(self, name: str) -> NDArray[np.float64]:
-        """Shares by ranked district of the plans in use, shape (R, k)."""
-        with self._lock:
-            if not self._n:
-                return np.empty((0, 0))
-            return self._used(f"share {name}").copy()
-
-    def plan_at(self, step: int) -> Recorded | None:
+    def plan_at(self, step: int) -> NDArray[np.unsignedinteger] | None:
         """The plan recorded at ``step``, or None when it has been dropped since."""
         with self._lock:
             if not self._n:
@@ -165,4 +133,5 @@ class Recording:
             row = int(np.searchsorted(self._columns["step"][: self._n], step))
             if row == self._n or self._columns["step"][row] != step:
                 return None
-            return Recorded(step, self._columns["assignment"][row].astype(np.int32))
+            packed = self._assignments[row]
+        return np.frombuffer(zlib.decompress(packed), dtype=self._dtype)

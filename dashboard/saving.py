@@ -21,12 +21,14 @@ _OTHER_THAN_WORDS = re.compile(r"[^0-9A-Za-z.]+")
 
 
 def file_name(session: Session, shown: ShownPlan, kind: str) -> str:
-    """Name of a file: map, plan, ε, score and step, in characters that every file system takes."""
+    """Name of a file: map, plan, ε, score and round, in characters that every file system takes."""
     parts = [session.prepared.inputs.geography.name]
-    if shown.kind == "enacted":
+    origin = shown.origin
+    if origin is None:
         parts.append(session.settings.enacted)
     else:
-        parts += [f"{shown.kind} plan", f"eps {shown.aim.epsilon:g}", shown.aim.score, f"step {shown.step}"]
+        score = origin.design.score
+        parts += [f"{shown.kind} plan", f"eps {origin.epsilon:.3g}", score, f"round {origin.round}"]
     parts.append(kind)
     words = "_".join(_OTHER_THAN_WORDS.sub("-", part).strip("-.") for part in parts)
     return f"{words}.{FORMATS[kind]}"
@@ -34,7 +36,7 @@ def file_name(session: Session, shown: ShownPlan, kind: str) -> str:
 
 def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
     """What made the plan, so that it can be made again: the same name stands for the same plan."""
-    inputs, design = session.prepared.inputs, session.settings.design
+    inputs, origin = session.prepared.inputs, shown.origin
     made: dict[str, Any] = {
         "versions": package_versions(),
         "map": inputs.geography.name,
@@ -43,21 +45,22 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
     }
     if inputs.note:
         made["note"] = inputs.note
-    if shown.kind == "enacted":
+    if origin is None:
         return made
+    design = origin.design
     made |= {
         "testimonies_sha256": session.prepared.testimonies.digest,
-        "epsilon": shown.aim.epsilon,
-        "score": shown.aim.score,
+        "epsilon": origin.epsilon,
+        "score": design.score,
         "enacted": design.enacted,
         "tolerance": design.tolerance,
         "compactness": design.compactness,
         "seed": design.seed,
         "moves": design.moves,
-        "step": shown.step,
-        "walk": [
-            {"from_step": step, "epsilon": aim.epsilon, "score": aim.score} for step, aim in shown.history
-        ],
+        "start": origin.start,
+        "round": origin.round,
+        "rungs": list(origin.rungs),
+        "rungs_placed_after_rounds": list(origin.placings),
     }
     return {"name": name_of(made), **made}
 

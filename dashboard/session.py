@@ -1,15 +1,18 @@
 """One visitor's session, without the page: settings, the shown plan, and the worker that follows both."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 import param
 from numpy.typing import NDArray
 
+from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Settings, Shown
-from bottomup.dashboard.worker import Aim, Worker
+from bottomup.dashboard.worker import Worker
+from bottomup.sampler.reweighting import neighbouring_rungs
 
 __all__ = ["Session", "ShownPlan"]
 
@@ -27,21 +30,15 @@ class ShownPlan:
         Of the districts.
     title : str
         What plan it is, in words.
-    step : int or None
-        At which the walk met it; None for an enacted plan.
-    aim : Aim
-        What the walk favoured then.
-    history : tuple of (int, Aim)
-        From which step on the walk had favoured what, up to then.
+    origin : Origin or None
+        Where a walk met it; None for an enacted plan.
     """
 
     kind: str
     assignment: NDArray[np.int32]
     names: tuple[str, ...]
     title: str
-    step: int | None
-    aim: Aim
-    history: tuple[tuple[int, Aim], ...]
+    origin: Origin | None
 
 
 class Session:
@@ -60,10 +57,13 @@ class Session:
         self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
         self._attended = False
         self.shown = Shown()
-        self.worker = Worker(prepared.build_chains, self.settings.design, self.settings.aim, slots=slots)
-        self.settings.param.watch(self._run_or_pause, "running")
-        self.settings.param.watch(self._retarget, ["epsilon", "score"])
-        self.settings.param.watch(self._rebuild, ["enacted", "tolerance", "compactness", "seed", "moves"])
+        settings = self.settings
+        self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
+        settings.param.watch(self._run_or_pause, "running")
+        settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
+        settings.param.watch(
+            lambda *_: self.reset(), ["enacted", "tolerance", "compactness", "seed", "moves", "score"]
+        )
 
     @property
     def enacted_numbers(self) -> PlanNumbers:
@@ -82,7 +82,7 @@ class Session:
             self._run_or_pause()
 
     def reset(self) -> None:
-        """Start both walks anew from the enacted plan."""
+        """Start all walks anew."""
         self.shown.forget()
         self.worker.rebuild(self.settings.design)
 
@@ -96,11 +96,17 @@ class Session:
         else:
             self.worker.pause()
 
-    def _retarget(self, *_: param.parameterized.Event) -> None:
-        self.worker.retarget(self.settings.aim)
+    def sample(self) -> Sample | None:
+        """Plans that stand for the chosen ε, or None before the first."""
+        return self._sample_at(self.settings.epsilon)
 
-    def _rebuild(self, *_: param.parameterized.Event) -> None:
-        self.reset()
+    def baseline(self) -> Sample | None:
+        """Plans that ignore testimony, or None before the first."""
+        return self._sample_at(0.0)
+
+    def _sample_at(self, epsilon: float) -> Sample | None:
+        standing = self.worker.progress.standing
+        return None if standing is None else standing.recorded.sample(epsilon)
 
     def choose_from_bar(self, score: str, low: float, high: float) -> bool:
         """Show a plan whose score lies in ``[low, high)``; the next one of them when asked again.
@@ -110,57 +116,45 @@ class Session:
         bool
             False when no plan in use has such a score.
         """
-        progress = self.worker.progress
-        recording = progress.recording
-        if recording is None:
+        standing, sample = self.worker.progress.standing, self.sample()
+        if standing is None or sample is None:
             return False
-        scores = recording.scores()
-        values = scores.testimony if score == "testimony" else scores.cluster
-        steps = scores.step[(values >= low) & (values < high)]
-        if not len(steps):
+        values = sample.scores(score)
+        rows = np.flatnonzero((values >= low) & (values < high))
+        places = sorted(
+            {(int(sample.plans.step[i]), int(sample.ladder[i]), int(sample.rung[i])) for i in rows}
+        )
+        if not places:
             return False
-        before = self.shown.chosen
-        place = 0
+        before, number = self.shown.chosen, 0
         if before is not None and (before.score, before.low, before.high) == (score, low, high):
             # The first plan met after the one shown, and the first of all after the last.
-            place = int(np.searchsorted(steps, before.step, side="right")) % len(steps)
-        plan = recording.plan_at(int(steps[place]))
+            number = bisect_right(places, before.place) % len(places)
+        step, ladder, rung = places[number]
+        plan = standing.recorded.plan_at(ladder, rung, step)
         if plan is None:
             return False
-        self.shown.choose(
-            BarPlan(
-                assignment=plan.assignment,
-                step=plan.step,
-                aim=progress.history[-1][1],
-                history=progress.history,
-                score=score,
-                low=low,
-                high=high,
-                place=place + 1,
-                of=len(steps),
-            )
-        )
+        self.shown.choose(BarPlan(plan, places[number], score, low, high, number + 1, len(places)))
         return True
 
     def shown_plan(self) -> ShownPlan:
         """The plan that the map shows now."""
         enacted = self.prepared.plan(self.settings.enacted)
-        progress, chosen = self.worker.progress, self.shown.chosen
+        standing, chosen = self.worker.progress.standing, self.shown.chosen
         if self.shown.kind == "chosen" and chosen is not None:
+            origin = chosen.plan.origin
             title = (
-                f"Plan {chosen.place} of {chosen.of} in the bar {chosen.low:.1%} to {chosen.high:.1%}, "
-                f"met at step {chosen.step:,}"
+                f"Plan {chosen.number} of {chosen.of} in the bar {chosen.low:.1%} to {chosen.high:.1%}, "
+                f"met in round {origin.round:,}"
             )
-            return ShownPlan(
-                "chosen", chosen.assignment, enacted.labels, title, chosen.step, chosen.aim, chosen.history
-            )
-        if self.shown.kind == "current" and progress.assignment is not None:
-            title = f"The walk's plan at step {progress.steps:,}"
-            history = progress.history
-            return ShownPlan(
-                "current", progress.assignment, enacted.labels, title, progress.steps, history[-1][1], history
-            )
+            return ShownPlan("chosen", chosen.plan.assignment, enacted.labels, title, origin)
+        if self.shown.kind == "current" and standing is not None and standing.current:
+            epsilons = [plan.origin.epsilon for plan in standing.current]
+            # Never from above the chosen ε: the promise that the page states would not hold for it.
+            plan = standing.current[neighbouring_rungs(epsilons, self.settings.epsilon)[0]]
+            title = f"The walk's plan in round {plan.origin.round:,}, at ε = {plan.origin.epsilon:.2g}"
+            return ShownPlan("current", plan.assignment, enacted.labels, title, plan.origin)
         title = f"Enacted plan {enacted.name}"
         if self.shown.kind == "current":
             title += ", where the walk starts"
-        return ShownPlan("enacted", enacted.assignment, enacted.labels, title, None, self.settings.aim, ())
+        return ShownPlan("enacted", enacted.assignment, enacted.labels, title, None)

@@ -3,11 +3,10 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import param
-from numpy.typing import NDArray
 
-from bottomup.dashboard.worker import Aim, Design
+from bottomup.dashboard.design import Design
+from bottomup.dashboard.pool import MetPlan
 
 __all__ = ["EPSILONS", "SHOWN", "BarPlan", "Settings", "Shown", "promise", "promise_caption"]
 
@@ -35,7 +34,7 @@ class Settings(param.Parameterized):
     compactness = param.Number(
         0.005, bounds=(0.0, 1.0), doc="Weight of the squared distance from c₀ cut edges."
     )
-    seed = param.Integer(1, bounds=(0, 2**31 - 1), doc="Where the random numbers of both walks begin.")
+    seed = param.Integer(1, bounds=(0, 2**31 - 1), doc="Where the random numbers of all walks begin.")
     moves = param.Selector(
         default="mixture",
         objects=["mixture", "walk"],
@@ -51,14 +50,9 @@ class Settings(param.Parameterized):
         self.enacted = enacted
 
     @property
-    def aim(self) -> Aim:
-        """What the ensemble's walk favours."""
-        return Aim(self.epsilon, self.score)
-
-    @property
     def design(self) -> Design:
-        """What is fixed before any testimony is read."""
-        return Design(self.enacted, self.tolerance, self.compactness, self.seed, self.moves)
+        """What decides every plan; all but ε."""
+        return Design(self.enacted, self.tolerance, self.compactness, self.seed, self.moves, self.score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +61,23 @@ class BarPlan:
 
     Attributes
     ----------
-    assignment : int32 array, shape (n,)
-    step : int
-        At which the walk met it.
-    aim : Aim
-        What the walk favoured then.
-    history : tuple of (int, Aim)
-        From which step on the walk had favoured what.
+    plan : MetPlan
+    place : tuple of (int, int, int)
+        Step, ladder and rung of its recording, the order in which the plans of a bar come.
     score : {"testimony", "cluster"}
         Of the histogram.
     low, high : float
         Ends of the bar.
-    place, of : int
-        It is number ``place`` (from 1) of the ``of`` plans of the bar.
+    number, of : int
+        It is number ``number`` (from 1) of the ``of`` plans of the bar.
     """
 
-    assignment: NDArray[np.int32]
-    step: int
-    aim: Aim
-    history: tuple[tuple[int, Aim], ...]
+    plan: MetPlan
+    place: tuple[int, int, int]
     score: str
     low: float
     high: float
-    place: int
+    number: int
     of: int
 
 

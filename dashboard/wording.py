@@ -1,19 +1,23 @@
 """Plain sentences: what a chart shows, in words that stand beside it."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import PlanNumbers
-from bottomup.dashboard.recording import Scores
+from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.worker import Progress
 
 __all__ = [
-    "ONE_WALK",
     "SCORE_TITLES",
     "comparison",
+    "ladder_line",
     "number_of_plans",
     "plan_figures",
     "progress_line",
+    "reliability_line",
 ]
 
 SCORE_TITLES = {
@@ -22,21 +26,96 @@ SCORE_TITLES = {
 }
 """What each score measures."""
 
-ONE_WALK = "One walk from one start: whether a walk from an unlike start agrees is not shown here."
-
+_QUANTITIES = {
+    "score_testimony": "testimonies kept whole",
+    "score_cluster": "cluster shares",
+    "cut_edges": "compactness (cut edges)",
+    "black_vap": "the districts' Black shares",
+    "democratic": "the districts' Democratic shares",
+}
 # Below this many plans a chart says that it is early.
 _FEW = 200
 
 
-def number_of_plans(scores: Scores) -> str:
-    """From how many plans the charts are drawn."""
-    if not scores.n_used:
-        return "No plans yet."
-    early = " Early days: expect change." if scores.n_used < _FEW else ""
-    return (
-        f"Drawn from {scores.n_used:,} plans: the later half of {scores.n_recorded:,} recorded since the "
-        f"last change. The first half is taken as warming up.{early}"
+def number_of_plans(sample: Sample) -> str:
+    """From how many plans the charts are drawn, and of which rungs."""
+    walks = "two walks" if sample.n_ladders > 1 else "one walk"
+    words = (
+        f"Drawn from {sample.n_plans:,} plans, the later half of {walks} up to round {sample.last_round:,}"
     )
+    if len(sample.rungs) > 1:
+        low, high = sample.rungs
+        words += (
+            f"; met at ε\u00a0=\u00a0{low:.2g} and {high:.2g} and weighted to {sample.epsilon:g}, "
+            f"they are worth {sample.n_effective:,.0f}"
+        )
+    early = " Early days: expect change." if sample.n_effective < _FEW else ""
+    return f"{words}.{early}"
+
+
+def reliability_line(progress: Progress, epsilon: float) -> str:
+    """Whether what is shown for an ε can be relied on, as an HTML paragraph; empty before there is any."""
+    found = progress.reliability
+    if progress.standing is None or found is None:
+        return ""
+    kind = "disagree" if found.stuck else found.verdict.replace(" ", "-")
+    return f'<p class="reliability {kind}">{_reliability(found, epsilon)}</p>'
+
+
+def _reliability(found: Reliability, epsilon: float) -> str:
+    if found.epsilon != epsilon:
+        return "Looking at this ε …"
+    if found.stuck:
+        return f"<b>Do not rely on this.</b> {found.stuck}"
+    if found.verdict == "agree":
+        return (
+            "<b>Can be relied on:</b> two walks from unlike starts agree on scores, compactness and shares."
+        )
+    if found.verdict == "one start":
+        return (
+            "<b>Cannot be judged:</b> no second plan, unlike the first, was found to start from, so whether "
+            "another walk agrees is not known."
+        )
+    if found.verdict == "too early":
+        return f"<b>Too early to say</b> whether this can be relied on.{_keep_on(found)}"
+    name = _QUANTITIES[found.quantity.split(" ")[0]]
+    where = " when testimony is ignored" if found.in_baseline else ""
+    return (
+        f"<b>Not yet to be relied on:</b> two walks from unlike starts still disagree on {name}{where}."
+        f"{_keep_on(found)}"
+    )
+
+
+def _keep_on(found: Reliability) -> str:
+    left = found.seconds_left
+    if left is None:
+        return " Keep sampling."
+    if left > 3600:
+        return " Keep sampling: it may take more than an hour."
+    minutes = math.ceil(left / 60)
+    return f" Keep sampling: about {minutes} more {'minute' if minutes <= 1 else 'minutes'}."
+
+
+def ladder_line(progress: Progress) -> str:
+    """How well the ladders work, for those who know them; empty before the first exchange."""
+    standing, found = progress.standing, progress.reliability
+    if standing is None:
+        return ""
+    rates = np.array(standing.exchange_rates)
+    rates = rates[np.isfinite(rates)]
+    if not len(rates):
+        return ""
+    recorded = standing.recorded
+    words = (
+        f"{len(recorded.starts)} × {len(recorded.epsilons)} walks at ε = 0 to {recorded.epsilons[-1]:g}; "
+        f"neighbours exchange plans in {rates.min():.0%} to {rates.max():.0%} of tries; "
+        f"round trips: {standing.round_trips:,}."
+    )
+    if found is not None and not math.isnan(found.rhat):
+        words += (
+            f" At ε = {found.epsilon:g} and 0: largest R-hat {found.rhat:.2f}, least ESS {found.ess:,.0f}."
+        )
+    return words
 
 
 def comparison(
@@ -67,12 +146,16 @@ def plan_figures(numbers: PlanNumbers) -> list[tuple[str, str]]:
 
 
 def progress_line(progress: Progress) -> str:
-    """Where the walk stands, in one line."""
+    """Where the walks stand, in one line."""
     if progress.phase == "waiting":
         return "Not started yet."
     if progress.phase == "preparing":
-        return "Preparing the walk. On a new machine it is compiled first, which can take a minute …"
+        return "Preparing the walks. On a new machine they are compiled first, which can take a minute …"
     if progress.phase == "failed":
         return "Stopped by an error; see the message."
-    recorded = 0 if progress.recording is None else len(progress.recording)
-    return f"{progress.steps:,} steps · {recorded:,} {'plan' if recorded == 1 else 'plans'} recorded"
+    standing = progress.standing
+    if standing is None:
+        return "Preparing the walks …"
+    if standing.rounds < standing.burn_in:
+        return f"Warming up: round {standing.rounds:,} of {standing.burn_in:,}"
+    return f"Round {standing.rounds:,}"

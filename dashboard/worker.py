@@ -1,8 +1,8 @@
 """The thread that samples for one visitor.
 
-It owns two chains: one at ε = 0, the baseline, until that has enough plans, and one at the chosen ε and
-score. It never touches the page. What it has to say it leaves in recordings, which lock, and in a
-`Progress`, which never changes once it is made; the page reads both whenever it likes.
+It owns the visitor's ladders, which serve every ε of the slider at once: only another design makes it start
+anew. It never touches the page. What it has to say it leaves in recordings, which lock, and in a `Progress`,
+which never changes once it is made; the page reads both whenever it likes.
 """
 
 import logging
@@ -10,83 +10,66 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bottomup.dashboard.recording import Recording
+from bottomup.dashboard.design import Design
+from bottomup.dashboard.pool import MetPlan, RecordedLadders
+from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.slots import SAMPLING, FairSlots
-from bottomup.sampler.chain import Records
-from bottomup.sampler.target import Score
 
-__all__ = ["Aim", "Chains", "Design", "Progress", "SamplingChain", "Worker"]
+__all__ = ["Progress", "Sampling", "Standing", "Worker"]
 
 logger = logging.getLogger(__name__)
 
 # A turn is long enough to be worth the switch and short enough that nobody waits for it.
 _TURN_SECONDS = 0.05
-_FIRST_TURN_STEPS = 20
-_MOST_GROWTH = 2.0
-_RATE_SECONDS = 2.0
+_RATE_SECONDS = 5.0
+_JUDGE_SECONDS = 3.0
 
 
-class Aim(NamedTuple):
-    """What the walk favours; a change keeps the walk's plan and starts a new recording."""
+@dataclass(frozen=True)
+class Standing:
+    """How far the ladders of a design are.
 
-    epsilon: float
-    score: Score
+    Attributes
+    ----------
+    rounds : int
+        Rounds since the start.
+    burn_in : int
+        Rounds after which the rungs stay where they are.
+    current : tuple of MetPlan
+        The latest plan at each rung of the ladder that began at the enacted plan; empty before the first.
+    recorded : RecordedLadders
+        What charts are to be drawn from.
+    exchange_rates : tuple of float
+        Mean chances of an exchange between neighbouring rungs; NaN before the first try.
+    round_trips : int
+        Ways of replicas from the lowest rung to the highest and back, of all ladders.
+    """
+
+    rounds: int
+    burn_in: int
+    current: tuple[MetPlan, ...]
+    recorded: RecordedLadders
+    exchange_rates: tuple[float, ...]
+    round_trips: int
 
 
-class Design(NamedTuple):
-    """What is fixed before any testimony is read; a change starts both walks anew."""
-
-    enacted: str
-    tolerance: float
-    compactness: float
-    seed: int
-    moves: str = "mixture"
-    """``"mixture"`` of moves, or ``"walk"`` for the Marked Edge Walk alone."""
-
-
-class SamplingChain(Protocol):
-    """What the worker asks of a chain."""
+class Sampling(Protocol):
+    """What the worker asks of the ladders of one design."""
 
     @property
     def steps(self) -> int:
-        """Steps taken since the start."""
+        """Steps of all replicas together."""
 
-    @property
-    def assignment(self) -> NDArray[np.int32]:
-        """District of each unit in the current plan; a copy."""
+    def run(self, is_stopped: Callable[[], bool]) -> None:
+        """Sample and record until told to stop."""
 
-    def advance(self, n_steps: int, thin: int) -> Records:
-        """Walk on, recording the plan at every step count divisible by ``thin``."""
+    def standing(self) -> Standing:
+        """How far it is; never changes once made."""
 
-
-class Chains(Protocol):
-    """The two chains of one design, and what is recorded of each."""
-
-    @property
-    def baseline(self) -> SamplingChain:
-        """The chain at ε = 0."""
-
-    @property
-    def ensemble(self) -> SamplingChain:
-        """The chain at the chosen ε and score."""
-
-    @property
-    def n_baseline_steps(self) -> int:
-        """Steps after which the baseline has enough plans."""
-
-    def aim(self, aim: Aim) -> None:
-        """Let the ensemble's chain favour something else, from where it stands."""
-
-    def new_recording(self) -> Recording:
-        """Make an empty recording."""
-
-    def ranked_shares(self, records: Records) -> dict[str, NDArray[np.float64]]:
-        """Shares by ranked district of recorded plans, shape (R, k) each, by name."""
+    def judge(self, epsilon: float, steps_per_second: float) -> Reliability:
+        """Whether what is shown for an epsilon can be relied on."""
 
 
 @dataclass(frozen=True)
@@ -96,32 +79,22 @@ class Progress:
     Attributes
     ----------
     phase : {"waiting", "preparing", "running", "paused", "failed", "stopped"}
-    assignment : int32 array, shape (n,), or None
-        The ensemble chain's current plan.
-    steps : int
-        Steps of the ensemble's chain since it was started or reset.
-    history : tuple of (int, Aim)
-        From which step on the ensemble's chain has favoured what.
-    recording, baseline : Recording or None
-    baseline_done : float
-        Share of the baseline that has been sampled, 0 to 1.
-    steps_per_second : float
-        Of both chains together, over the last seconds.
     design : Design or None
-        That the chains were built for.
+        That the ladders were built for.
+    standing : Standing or None
+    reliability : Reliability or None
+        Of the ε last looked at; None before the first judgement.
+    steps_per_second : float
+        Of all replicas together, over the last seconds.
     error : str
         What went wrong, in words for the page; empty while nothing has.
     """
 
     phase: str = "waiting"
-    assignment: NDArray[np.int32] | None = None
-    steps: int = 0
-    history: tuple[tuple[int, Aim], ...] = ()
-    recording: Recording | None = None
-    baseline: Recording | None = None
-    baseline_done: float = 0.0
-    steps_per_second: float = 0.0
     design: Design | None = None
+    standing: Standing | None = None
+    reliability: Reliability | None = None
+    steps_per_second: float = 0.0
     error: str = ""
 
 
@@ -131,34 +104,37 @@ class Worker:
     Parameters
     ----------
     build : callable
-        Makes the chains of a design and an aim. Called in the worker's thread; what it raises is shown.
-    design, aim
+        Makes the ladders of a design. Called in the worker's thread; what it raises is shown.
+    design : Design
         Where to begin.
+    epsilon : float
+        That the page shows, see `look_at`.
     slots : FairSlots
         Whose turns the worker takes.
     """
 
     def __init__(
         self,
-        build: Callable[[Design, Aim], Chains],
+        build: Callable[[Design], Sampling],
         design: Design,
-        aim: Aim,
+        epsilon: float,
         *,
         slots: FairSlots = SAMPLING,
     ) -> None:
         self._build = build
         self._slots = slots
         self._design = design
-        self._aim = aim
+        self._epsilon = epsilon
         self._wanted = threading.Condition()
         self._running = False
         self._rebuild = True
-        self._retarget = False
+        self._judge = False
         self._stopping = False
         self._progress = Progress()
-        self._chains: Chains | None = None
-        self._turn_steps = {"baseline": _FIRST_TURN_STEPS, "ensemble": _FIRST_TURN_STEPS}
+        self._sampling: Sampling | None = None
         self._rate_marks: list[tuple[float, int]] = []
+        self._rate = 0.0
+        self._judged_at = 0.0
         self._thread = threading.Thread(target=self._work, name="sampling", daemon=True)
         self._thread.start()
 
@@ -176,21 +152,20 @@ class Worker:
             self._wanted.notify()
 
     def pause(self) -> None:
-        """Stop after the present turn, keeping everything."""
+        """Stop after the present replica's steps, keeping everything."""
         with self._wanted:
             self._running = False
             self._wanted.notify()
 
-    def retarget(self, aim: Aim) -> None:
-        """Favour something else from the present plan on, in a new recording."""
+    def look_at(self, epsilon: float) -> None:
+        """Judge from now on what is shown for this ε. Sampling takes no notice: it serves every ε."""
         with self._wanted:
-            if aim != self._aim:
-                self._aim = aim
-                self._retarget = True
-                self._wanted.notify()
+            self._epsilon = epsilon
+            self._judge = True
+            self._wanted.notify()
 
     def rebuild(self, design: Design) -> None:
-        """Start both chains anew with another design; with the same one, this is a reset."""
+        """Start anew with another design; with the same one, this is a reset."""
         with self._wanted:
             self._design = design
             self._rebuild = True
@@ -222,94 +197,66 @@ class Worker:
                     self._wanted.wait()
                 if self._stopping:
                     break
-                rebuild, retarget, running = self._rebuild, self._retarget, self._running
-                design, aim = self._design, self._aim
-                self._rebuild = self._retarget = False
+                rebuild, running, design = self._rebuild, self._running, self._design
+                self._rebuild = False
             try:
                 if rebuild:
-                    self._start_anew(design, aim)
-                elif retarget:
-                    self._aim_anew(aim)
+                    self._start_anew(design)
                 if running:
-                    self._take_turns()
+                    self._take_turn()
+                self._judge_when_due()
             except Exception as error:
                 logger.exception("Sampling stopped.")
-                self._chains = None
+                self._sampling = None
                 self._post(phase="failed", error=str(error) or type(error).__name__, steps_per_second=0.0)
-        self._chains = None
+        self._sampling = None
         self._progress = Progress(phase="stopped")
 
     def _is_due(self) -> bool:
         """Whether there is something to do. Nothing is built before the first start: a page alone is free."""
         if self._stopping:
             return True
-        if self._chains is None:
+        if self._sampling is None:
             return self._rebuild and self._running
-        return self._rebuild or self._retarget or self._running
+        return self._rebuild or self._judge or self._running
 
-    def _start_anew(self, design: Design, aim: Aim) -> None:
+    def _start_anew(self, design: Design) -> None:
         self._progress = Progress(phase="preparing", design=design)
-        self._chains = None
-        chains = self._build(design, aim)
-        self._chains = chains
+        self._sampling = None
+        self._sampling = self._build(design)
         self._rate_marks.clear()
+        self._judge = True
         # Still preparing: the first turn may have to compile the kernels.
-        self._progress = Progress(
-            phase="preparing",
-            assignment=_frozen(chains.ensemble.assignment),
-            history=((0, aim),),
-            recording=chains.new_recording(),
-            baseline=chains.new_recording(),
-            design=design,
-        )
+        self._post(standing=self._sampling.standing())
 
-    def _aim_anew(self, aim: Aim) -> None:
-        assert self._chains is not None
-        self._chains.aim(aim)
-        steps = self._chains.ensemble.steps
-        history = tuple(entry for entry in self._progress.history if entry[0] < steps)
-        self._post(recording=self._chains.new_recording(), history=(*history, (steps, aim)))
-
-    def _take_turns(self) -> None:
-        """One turn of the ensemble's chain and, while it needs more plans, one of the baseline's."""
-        assert self._chains is not None
-        progress, chains = self._progress, self._chains
-        assert progress.recording is not None
-        assert progress.baseline is not None
-        taken = self._turn("ensemble", chains.ensemble, progress.recording)
-        if chains.baseline.steps < chains.n_baseline_steps:
-            taken += self._turn("baseline", chains.baseline, progress.baseline)
-        self._post(
-            phase="running",
-            assignment=_frozen(chains.ensemble.assignment),
-            steps=chains.ensemble.steps,
-            baseline_done=min(1.0, chains.baseline.steps / chains.n_baseline_steps),
-            steps_per_second=self._rate(taken),
-        )
-
-    def _turn(self, name: str, chain: SamplingChain, recording: Recording) -> int:
-        assert self._chains is not None
-        n_steps = self._turn_steps[name]
+    def _take_turn(self) -> None:
+        assert self._sampling is not None
         with self._slots.turn():
-            began = time.perf_counter()
-            records = chain.advance(n_steps, recording.spacing)
-            took = time.perf_counter() - began
-        recording.append(records, self._chains.ranked_shares(records))
-        growth = min(_MOST_GROWTH, _TURN_SECONDS / max(took, 1e-6))
-        self._turn_steps[name] = max(1, round(n_steps * growth))
-        return n_steps
+            end = time.perf_counter() + _TURN_SECONDS
+            self._sampling.run(lambda: time.perf_counter() >= end or self._is_interrupted())
+        rate = self._measure_rate(self._sampling.steps)
+        self._post(phase="running", standing=self._sampling.standing(), steps_per_second=rate)
 
-    def _rate(self, taken: int) -> float:
-        """Steps per second since the oldest mark that is not too old."""
+    def _is_interrupted(self) -> bool:
+        return self._stopping or self._rebuild or not self._running
+
+    def _judge_when_due(self) -> None:
+        """Judge every few seconds, and at once what has not been looked at before."""
+        assert self._sampling is not None
+        now = time.monotonic()
+        if not self._judge and now - self._judged_at < _JUDGE_SECONDS:
+            return
+        self._judge = False
+        self._post(reliability=self._sampling.judge(self._epsilon, self._rate))
+        self._judged_at = time.monotonic()
+
+    def _measure_rate(self, steps: int) -> float:
+        """Steps per second since the oldest mark that is not too old; kept through pauses."""
         now = time.perf_counter()
-        total = taken + (self._rate_marks[-1][1] if self._rate_marks else 0)
-        self._rate_marks.append((now, total))
+        self._rate_marks.append((now, steps))
         while len(self._rate_marks) > 2 and now - self._rate_marks[0][0] > _RATE_SECONDS:
             self._rate_marks.pop(0)
         (first, before), (last, after) = self._rate_marks[0], self._rate_marks[-1]
-        return (after - before) / (last - first) if last > first else 0.0
-
-
-def _frozen(assignment: NDArray[np.int32]) -> NDArray[np.int32]:
-    assignment.flags.writeable = False
-    return assignment
+        if last > first:
+            self._rate = (after - before) / (last - first)
+        return self._rate

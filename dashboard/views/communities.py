@@ -161,32 +161,27 @@ class CommunitiesView(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Draw the latest frequencies."""
-        progress = self._session.worker.progress
-        if progress.recording is None or progress.baseline is None:
-            return
-        n = self._session.prepared.testimonies.n_testimonies
-        ensemble, baseline = progress.recording.kept(n), progress.baseline.kept(n)
-        if not ensemble.n_used:
+        sample, ignoring = self._session.sample(), self._session.baseline()
+        if sample is None or ignoring is None:
             self._intro.object = "<p>Waiting for the first plans.</p>"
             return
-        lost = int(np.sum(ensemble.share < baseline.share - 0.1))
-        gained = int(np.sum(ensemble.share > baseline.share + 0.1))
+        n = self._session.prepared.testimonies.n_testimonies
+        kept, baseline = sample.kept(n), ignoring.kept(n)
+        lost = int(np.sum(kept < baseline - 0.1))
+        gained = int(np.sum(kept > baseline + 0.1))
         self._intro.object = (
             f"<p><b>{gained:,}</b> of {n:,} testimonies are kept whole clearly more often than in the "
             f"baseline, <b>{lost:,}</b> clearly less often (by more than 10 points). "
-            f"From {ensemble.n_used:,} plans.{self._never_whole()}</p>"
+            f"From {sample.n_plans:,} plans.{self._never_whole()}</p>"
         )
         if self._clusters is not None and not self.shows_table:
             of_testimony, n_clusters = self._clusters.of_testimony, len(self._clusters.names)
             enacted = self._session.enacted_numbers.preserved.astype(float)
             self._plot.fill(
-                *(
-                    mean_by_cluster(values, of_testimony, n_clusters)
-                    for values in (ensemble.share, baseline.share, enacted)
-                )
+                *(mean_by_cluster(values, of_testimony, n_clusters) for values in (kept, baseline, enacted))
             )
         else:
-            self._table.value = self._frame(ensemble.share, baseline.share)
+            self._table.value = self._frame(kept, baseline)
 
 
 # Share of the table's width, which grows with the words, and the least width in pixels.

@@ -6,8 +6,8 @@ import param
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise, promise_caption
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME
-from bottomup.dashboard.wording import progress_line
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for
+from bottomup.dashboard.wording import ladder_line, progress_line, reliability_line
 
 __all__ = ["ControlsView"]
 
@@ -62,6 +62,8 @@ class ControlsView(pn.viewable.Viewer):
             label="Reset", color="primary", variant="outlined", icon="replay", **_BUTTON
         )
         self._progress = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        self._reliability = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(3))
+        self._ladder = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self._advanced = self._advanced_settings()
         self._link()
         self._describe()
@@ -84,6 +86,7 @@ class ControlsView(pn.viewable.Viewer):
             self._score,
             self._score_words,
             pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
+            self._reliability,
             self._progress,
             self._advanced,
             sizing_mode="stretch_both",
@@ -126,12 +129,12 @@ class ControlsView(pn.viewable.Viewer):
                 0, pmui.Select.from_param(settings.param.enacted, label="Enacted plan (red line)", **_FIELD)
             )
         note = pn.pane.HTML(
-            '<p class="quiet">A change here starts both walks anew.</p>',
+            '<p class="quiet">A change here starts all walks anew, and so does another score.</p>',
             **TEXT_STYLE,
             sizing_mode="stretch_width",
         )
         return pmui.Accordion(
-            ("Advanced", pn.Column(*fields, note, sizing_mode="stretch_width", margin=0)),
+            ("Advanced", pn.Column(*fields, note, self._ladder, sizing_mode="stretch_width", margin=0)),
             sizing_mode="stretch_width",
             margin=(4, 0, 8, 0),
             theme_config=THEME,
@@ -142,10 +145,8 @@ class ControlsView(pn.viewable.Viewer):
 
     def _link(self) -> None:
         settings = self._session.settings
-        # The throttled value is the slider's position, not the option there: it only says when to look.
-        self._epsilon.param.watch(
-            lambda *_: settings.param.update(epsilon=self._epsilon.value), "value_throttled"
-        )
+        # Also while the thumb is on its way: the ladder answers at once.
+        self._epsilon.param.watch(lambda event: settings.param.update(epsilon=event.new), "value")
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         self._tolerance.param.watch(self._set_tolerance, "value")
         self._moves.param.watch(lambda event: settings.param.update(moves=event.new), "value")
@@ -188,16 +189,17 @@ class ControlsView(pn.viewable.Viewer):
         progress = self._session.worker.progress
         if progress.phase == "failed" and self._run.disabled:
             self._run.disabled = False
-        lines = [f"<p>{progress_line(progress)}</p>"]
+        line = progress_line(progress)
         if progress.phase == "running":
-            lines.append(f'<p class="quiet">{progress.steps_per_second:,.0f} steps a second</p>')
-        if progress.recording is not None:
-            done = progress.baseline_done
-            state = "complete" if done >= 1 else f"{done:.0%} sampled"
-            lines.append(f'<p class="quiet">Baseline (ε = 0): {state}</p>')
-        words = "".join(lines)
-        if self._progress.object != words:
-            self._progress.object = words
+            line += f" · {progress.steps_per_second:,.0f} steps a second"
+        _say(self._progress, f'<p class="quiet">{line}</p>')
+        _say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
+        _say(self._ladder, f'<p class="quiet">{ladder_line(progress)}</p>')
+
+
+def _say(pane: pn.pane.HTML, words: str) -> None:
+    if pane.object != words:
+        pane.object = words
 
 
 def _epsilon_label(value: float) -> str:

@@ -109,8 +109,8 @@ class ExportView(pn.viewable.Viewer):
         )
         made = (
             ""
-            if shown.kind == "enacted"
-            else f" ε\u00a0=\u00a0{shown.aim.epsilon:g}, {shown.aim.score} score."
+            if shown.origin is None
+            else f" Drawn at ε\u00a0=\u00a0{shown.origin.epsilon:.3g}, {shown.origin.design.score} score."
         )
         self._what.object = (
             f"<p>The plan on the map is saved: <b>{html.escape(shown.title)}</b>.{made}</p>"

@@ -2,17 +2,14 @@
 
 from functools import partial
 
-import numpy as np
 import panel as pn
 from bokeh.events import DoubleTap, Tap
-from numpy.typing import NDArray
 
 from bottomup.dashboard.binning import Bins, choose_bins
 from bottomup.dashboard.plots import HistogramPlot, histogram_plot
-from bottomup.dashboard.recording import Scores
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for
-from bottomup.dashboard.wording import ONE_WALK, SCORE_TITLES, comparison, number_of_plans
+from bottomup.dashboard.wording import SCORE_TITLES, comparison, number_of_plans, reliability_line
 
 __all__ = ["HistogramsView"]
 
@@ -78,13 +75,13 @@ class HistogramsView(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Draw the latest scores."""
-        session, progress = self._session, self._session.worker.progress
-        if progress.recording is None or progress.baseline is None:
+        session = self._session
+        sample, ignoring = session.sample(), session.baseline()
+        if sample is None or ignoring is None:
             return
-        ensemble, baseline = progress.recording.scores(), progress.baseline.scores()
         chosen = session.shown.chosen if session.shown.kind == "chosen" else None
         for kind, plot in self._plots.items():
-            values, reference = _of_kind(ensemble, kind), _of_kind(baseline, kind)
+            values, reference = sample.scores(kind), ignoring.scores(kind)
             enacted = session.enacted_numbers.score(kind)
             step = session.prepared.problem.delta_testimony if kind == "testimony" else None
             bins = choose_bins([values, reference, [enacted]], step=step, before=self._bins.get(kind))
@@ -96,9 +93,6 @@ class HistogramsView(pn.viewable.Viewer):
             plot.fill(bins, values, reference, enacted=enacted, marked_bar=marked)
             self._sentences[kind].object = f"<p>{comparison(kind, values, reference, enacted)}</p>"
         self._plans.object = (
-            f'<p class="quiet">{number_of_plans(ensemble)} Tap a bar to see a plan from it. {ONE_WALK}</p>'
+            f"{reliability_line(session.worker.progress, session.settings.epsilon)}"
+            f'<p class="quiet">{number_of_plans(sample)} Tap a bar to see a plan from it.</p>'
         )
-
-
-def _of_kind(scores: Scores, kind: str) -> NDArray[np.float64]:
-    return scores.testimony if kind == "testimony" else scores.cluster

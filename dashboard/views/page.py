@@ -63,6 +63,7 @@ class PageView(pn.viewable.Viewer):
         self._tabs.param.watch(lambda *_: self._active_view().refresh(), "active")
         self._active_view()
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
+        session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._layout = pn.Column(
@@ -111,10 +112,22 @@ class PageView(pn.viewable.Viewer):
         except Exception as error:
             self.show_failure(error)
 
-    def _bring_up_to_date(self) -> None:
+    @property
+    def _can_be_drawn(self) -> bool:
         # Until the browser says that the page has loaded, Panel throws away what is held, although the models
         # may have been sent long before: a line made visible then would stay unseen for good.
-        if not (self._map.seen and pn.state.loaded):
+        return bool(self._map.seen and pn.state.loaded)
+
+    def _answer(self) -> None:
+        """Show another ε at once, from the plans that are there."""
+        if self._can_be_drawn:
+            with hold(pn.state.curdoc):
+                self._active_view().refresh()
+                self._map.refresh()
+                self._refresh_words()
+
+    def _bring_up_to_date(self) -> None:
+        if not self._can_be_drawn:
             return
         present = has_browser(pn.state.curdoc)
         self.session.attend(present)

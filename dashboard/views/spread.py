@@ -69,17 +69,14 @@ class SpreadView(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Draw the latest shares."""
-        recording = self._session.worker.progress.recording
-        if recording is None or not self._plots:
+        sample = self._session.sample()
+        if sample is None or not self._plots:
             return
         enacted = self._session.enacted_numbers.shares
-        n_used = 0
         for name, plot in self._plots.items():
-            shares = recording.ranked_shares(name)
-            n_used = len(shares)
-            plot.fill(shares, enacted[name])
+            plot.fill(sample.plans.shares[name], enacted[name])
         self._plans.object = (
-            f'<p class="quiet">From {n_used:,} plans, the later half of those recorded. In every plan the '
+            f'<p class="quiet">From {sample.n_plans:,} plans. In every plan the '
             "districts are put in order first, so a box tells of the lowest, the second lowest and so on, "
             "not of one place.</p>"
         )

@@ -41,6 +41,9 @@ b { font-weight: 700; }
 .key span { white-space: nowrap; }
 .key i { display: inline-block; width: 1.375rem; margin-right: 0.44rem; vertical-align: middle;
          box-sizing: border-box; }
+.reliability { border-left: 5px solid #8a939c; padding: 2px 0 2px 10px; }
+.reliability.agree { border-color: #00794f; }
+.reliability.disagree { border-color: #b35900; }
 .error { background: #fdecea; border-left: 5px solid #c1121f; padding: 8px 12px; }
 """
 """Stylesheet of every pane of words."""

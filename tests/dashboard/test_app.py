@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-import param
 import pytest
 from bokeh.models import Model, Span
 
@@ -22,7 +21,6 @@ from bottomup.dashboard.options import Inputs, add_input_options, load_inputs
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.saving import file_name, file_text
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.communities import mean_by_cluster
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.page import PageView, failure
@@ -52,6 +50,11 @@ def page_of() -> Iterator[Callable[[Prepared], PageView]]:
         page.session.close()
 
 
+def rounds(session: Session) -> int:
+    standing = session.worker.progress.standing
+    return 0 if standing is None else standing.rounds
+
+
 def widget(view: pn.viewable.Viewer, label: str) -> pn.widgets.Widget:
     found = [w for w in view.__panel__().select(pn.widgets.WidgetBase) if getattr(w, "label", None) == label]
     assert found, label
@@ -63,7 +66,7 @@ def test_two_pages_share_nothing(prepared: Prepared, page_of: Callable[[Prepared
     widget(first, "Seed").value = 7
     first.session.settings.param.update(epsilon=4.0, score="cluster")
     assert second.session.settings.seed == 1
-    assert second.session.settings.aim == (1.0, "testimony")
+    assert (second.session.settings.epsilon, second.session.settings.score) == (1.0, "testimony")
     assert first.session.worker is not second.session.worker
     models: list[set[Model]] = []
     for page in (first, second):
@@ -74,8 +77,7 @@ def test_two_pages_share_nothing(prepared: Prepared, page_of: Callable[[Prepared
 def test_controls_and_settings_follow_each_other(session: Session) -> None:
     controls = ControlsView(session)
     slider = widget(controls, "ε, weight of a testimony")
-    with param.edit_constant(slider):
-        slider.param.update(value=5.0, value_throttled=EPSILONS.index(5.0))
+    slider.value = 5.0
     assert session.settings.epsilon == 5.0
     session.settings.epsilon = 0.0
     assert slider.value == 0.0
@@ -114,16 +116,18 @@ def test_a_page_without_outlines_roles_or_clusters_says_so(
 
 def test_choosing_from_a_bar_walks_through_its_plans(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
-    wait_until(lambda: len(session.worker.progress.recording or ()) > 100)
+    wait_until(lambda: rounds(session) > 160)
     session.settings.running = False
     wait_until(lambda: session.worker.progress.phase == "paused")
-    recording = session.worker.progress.recording
-    assert recording is not None
-    value = float(np.median(recording.scores().testimony))
+    sample = session.sample()
+    assert sample is not None
+    values = sample.scores("testimony")
+    value = float(np.median(values))
     low, high = value - 0.01, value + 0.01
-    n = int(((recording.scores().testimony >= low) & (recording.scores().testimony < high)).sum())
+    inside = (values >= low) & (values < high)
+    n = len({*zip(sample.ladder[inside], sample.rung[inside], sample.plans.step[inside], strict=True)})
     assert n > 1
-    steps = []
+    places = []
     for place in range(1, n + 2):
         assert session.choose_from_bar("testimony", low, high)
         shown = session.shown_plan()
@@ -132,9 +136,11 @@ def test_choosing_from_a_bar_walks_through_its_plans(session: Session, wait_unti
             assert f"Plan {place} of {n} " in shown.title
         numbers = session.prepared.describe(shown.assignment, 4)
         assert low <= numbers.score_testimony < high
-        steps.append(shown.step)
-    assert len(set(steps)) == n
-    assert steps[-1] == steps[0]
+        assert shown.origin is not None
+        assert shown.origin.epsilon in sample.rungs
+        places.append((shown.origin.start, shown.origin.epsilon, shown.origin.round))
+    assert len(set(places)) == n
+    assert places[-1] == places[0]
     assert not session.choose_from_bar("testimony", 2.0, 3.0)
 
 
@@ -143,15 +149,23 @@ def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: Wa
     assert file_name(session, enacted, "table") == "Squareville_quadrants_table.csv"
     session.settings.epsilon = 2.5
     session.attend(True)
-    wait_until(lambda: session.worker.progress.steps > 1000)
+    wait_until(lambda: rounds(session) > 30)
     session.settings.running = False
     wait_until(lambda: session.worker.progress.phase == "paused")
     shown = session.shown_plan()
-    name = f"Squareville_current-plan_eps-2.5_testimony_step-{shown.step}_districts.geojson"
+    origin = shown.origin
+    assert origin is not None
+    assert origin.epsilon <= 2.5
+    name = (
+        f"Squareville_current-plan_eps-{origin.epsilon:.3g}_testimony_round-{origin.round}_districts.geojson"
+    )
     assert file_name(session, shown, "districts") == name
     saved = json.loads(file_text(session, shown, "districts"))
     made = saved["provenance"]
-    assert (made["epsilon"], made["score"], made["seed"], made["step"]) == (2.5, "testimony", 1, shown.step)
+    assert (made["epsilon"], made["score"], made["seed"]) == (origin.epsilon, "testimony", 1)
+    assert (made["round"], made["start"]) == (origin.round, "plan quadrants")
+    assert made["rungs"] == list(origin.rungs)
+    assert made["rungs_placed_after_rounds"] == [8, 24]
     assert made["geography_sha256"] == session.prepared.inputs.geography.digest
     population = {f["properties"]["district"]: f["properties"]["population"] for f in saved["features"]}
     expected = np.bincount(shown.assignment, session.prepared.inputs.geography.population)
@@ -197,7 +211,7 @@ def test_nothing_is_drawn_before_the_page_has_loaded(
     page = page_of(prepared)
     page.session.settings.tolerance = 0.5
     page.session.attend(True)
-    wait_until(lambda: len(page.session.worker.progress.recording or ()) > 10)
+    wait_until(lambda: rounds(page.session) > 10)
     figure = next(iter(page.__panel__().get_root().select({"name": "histogram-testimony"})))
     page._map.seen = True
     loaded = False

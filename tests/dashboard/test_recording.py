@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bottomup.dashboard.recording import Recording
+from bottomup.dashboard.recording import Plans, Recording
 from bottomup.sampler.chain import Records
 
 
@@ -31,47 +31,54 @@ def filled(steps: list[int], capacity: int = 8, spacing: int = 5) -> Recording:
     return recording
 
 
+def plans_of(recording: Recording) -> Plans:
+    plans = recording.read()
+    assert plans is not None
+    return plans
+
+
 def test_an_empty_recording_answers_with_nothing() -> None:
     recording = Recording(spacing=5, capacity=8, shares=["dem"])
     assert len(recording) == 0
-    assert recording.scores().n_used == 0
-    assert np.isnan(recording.kept(2).share).all()
-    assert recording.ranked_shares("dem").shape == (0, 0)
+    assert recording.read() is None
     assert recording.plan_at(5) is None
 
 
-def test_only_the_later_half_is_used() -> None:
-    scores = filled([5, 10, 15, 20, 25, 30]).scores()
-    assert scores.n_recorded == 6
-    np.testing.assert_array_equal(scores.step, [20, 25, 30])
-    np.testing.assert_allclose(scores.testimony, [0.020, 0.025, 0.030])
+def test_everything_that_was_recorded_is_read() -> None:
+    plans = plans_of(filled([5, 10, 15, 20, 25, 30]))
+    np.testing.assert_array_equal(plans.step, [5, 10, 15, 20, 25, 30])
+    np.testing.assert_array_equal(plans.cut_edges, plans.step)
+    np.testing.assert_array_equal(plans.testimony, plans.step / 1000)
+    np.testing.assert_array_equal(plans.shares["dem"][:, 0], plans.step)
+    np.testing.assert_array_equal(np.unpackbits(plans.preserved, axis=1, count=2), [[0, 1]] * 6)
 
 
 def test_a_full_buffer_drops_every_second_plan_and_stays_evenly_spaced() -> None:
     recording = filled(list(range(5, 5 * 41, 5)))
     assert recording.spacing == 40
-    assert len(recording) <= 8
-    steps = recording.scores().step
-    assert set(np.diff(steps)) == {40}
-    assert steps[-1] == 200
-    assert len(recording) == 200 // 40
+    steps = plans_of(recording).step
+    np.testing.assert_array_equal(steps, [40, 80, 120, 160, 200])
+    assert len(recording) == 5
 
 
 def test_all_columns_stay_in_step_when_plans_are_dropped() -> None:
     recording = filled(list(range(5, 5 * 21, 5)))
-    steps = recording.scores().step
-    np.testing.assert_array_equal(recording.ranked_shares("dem")[:, 0], steps)
-    for step in steps:
+    plans = plans_of(recording)
+    np.testing.assert_array_equal(plans.shares["dem"][:, 0], plans.step)
+    np.testing.assert_array_equal(plans.cut_edges, plans.step)
+    for step in plans.step:
         plan = recording.plan_at(int(step))
         assert plan is not None
-        assert (plan.assignment == step % 250).all()
+        assert plan.tolist() == [step % 250] * 3
     assert recording.plan_at(5) is None
 
 
-def test_how_often_each_testimony_is_kept() -> None:
-    kept = filled([5, 10, 15, 20]).kept(2)
-    assert kept.n_used == 2
-    np.testing.assert_array_equal(kept.share, [0, 1])
+def test_plans_are_taken_and_joined_with_all_their_columns() -> None:
+    plans = plans_of(filled([5, 10, 15, 20]))
+    joined = Plans.concatenate([plans.take(slice(2, None)), plans.take(np.array([0]))])
+    np.testing.assert_array_equal(joined.step, [15, 20, 5])
+    np.testing.assert_array_equal(joined.shares["dem"][:, 0], [15, 20, 5])
+    assert joined.preserved.shape == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from bottomup.dashboard.state import EPSILONS, Settings, Shown, odds_factor, promise, promise_caption
 
 
-@pytest.mark.parametrize("module", ["state", "worker", "recording", "binning", "raster"])
+@pytest.mark.parametrize("module", ["state", "worker", "pool", "reliability", "binning", "raster"])
 def test_models_need_no_page(module: str) -> None:
     code = f"import sys, bottomup.dashboard.{module}; print('panel' in sys.modules, 'bokeh' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -53,8 +53,8 @@ def test_settings_refuse_values_out_of_bounds() -> None:
     }.items():
         with pytest.raises(ValueError, match=name):
             setattr(settings, name, value)
-    assert settings.aim == (1.0, "testimony")
-    assert settings.design == ("a", 0.05, 0.005, 1, "mixture")
+    assert settings.epsilon == 1.0
+    assert settings.design == ("a", 0.05, 0.005, 1, "mixture", "testimony")
 
 
 def test_settings_refuse_an_unknown_enacted_plan() -> None:

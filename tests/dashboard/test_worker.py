@@ -7,57 +7,54 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from bottomup.dashboard.design import Design
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
-from bottomup.dashboard.worker import Aim, Design, Worker
+from bottomup.dashboard.worker import Worker
 
 DESIGN = Design("quadrants", 0.5, 0.0, 1)
 WaitUntil = Callable[..., None]
 
 
+def rounds(session: Session) -> int:
+    standing = session.worker.progress.standing
+    return 0 if standing is None else standing.rounds
+
+
 def test_nothing_is_built_before_the_first_start(session: Session) -> None:
-    session.worker.retarget(Aim(2.0, "testimony"))
+    session.worker.look_at(2.0)
     session.worker.rebuild(session.settings.design)
     time.sleep(0.05)
     assert session.worker.progress.phase == "waiting"
 
 
-def test_a_running_worker_records_plans_of_both_chains(session: Session, wait_until: WaitUntil) -> None:
+def test_a_running_worker_has_plans_at_every_rung(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: worker.progress.baseline_done > 0 and len(worker.progress.recording or ()) > 200)
+    wait_until(lambda: rounds(session) > 200)
     progress = worker.progress
     assert progress.phase == "running"
-    assert progress.steps > 0
     assert progress.steps_per_second > 0
-    assert progress.assignment is not None
-    assert not progress.assignment.flags.writeable
-    assert set(progress.assignment) == {0, 1, 2, 3}
-
-
-def test_the_baseline_ends_when_it_has_enough(session: Session, wait_until: WaitUntil) -> None:
-    session.attend(True)
-    worker = session.worker
-    wait_until(lambda: worker.progress.baseline_done == 1)
-    baseline = worker.progress.baseline
-    assert baseline is not None
-    n, steps = len(baseline), worker.progress.steps
-    wait_until(lambda: worker.progress.steps > steps + 1000)
-    assert len(baseline) == n
+    assert progress.standing is not None
+    current = progress.standing.current
+    assert tuple(plan.origin.epsilon for plan in current) == progress.standing.recorded.epsilons
+    for plan in current:
+        assert not plan.assignment.flags.writeable
+        assert set(plan.assignment) == {0, 1, 2, 3}
 
 
 def test_pause_holds_everything_and_start_goes_on(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: worker.progress.steps > 100)
+    wait_until(lambda: rounds(session) > 10)
     session.settings.running = False
     wait_until(lambda: worker.progress.phase == "paused")
-    steps = worker.progress.steps
+    before = rounds(session)
     time.sleep(0.1)
-    assert worker.progress.steps == steps
+    assert rounds(session) == before
     session.settings.running = True
-    wait_until(lambda: worker.progress.steps > steps)
+    wait_until(lambda: rounds(session) > before)
 
 
 def test_nothing_is_computed_while_nobody_is_there(session: Session, wait_until: WaitUntil) -> None:
@@ -71,66 +68,99 @@ def test_nothing_is_computed_while_nobody_is_there(session: Session, wait_until:
     wait_until(lambda: session.worker.progress.phase == "running")
 
 
-def test_another_epsilon_keeps_the_plan_and_starts_a_new_recording(
+def test_another_epsilon_is_answered_at_once_and_sampling_takes_no_notice(
     session: Session, wait_until: WaitUntil
 ) -> None:
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: worker.progress.steps > 1000)
-    session.settings.running = False
-    wait_until(lambda: worker.progress.phase == "paused")
-    before = worker.progress
-    session.settings.param.update(epsilon=8.0, score="cluster")
-    wait_until(lambda: worker.progress.recording is not before.recording)
-    after = worker.progress
-    assert after.steps == before.steps
-    assert after.baseline is before.baseline
-    assert after.recording is not None
-    assert len(after.recording) == 0
-    np.testing.assert_array_equal(after.assignment, before.assignment)
-    assert after.history == ((0, Aim(1.0, "testimony")), (before.steps, Aim(8.0, "cluster")))
+    wait_until(lambda: rounds(session) > 150)
+    before = worker.progress.standing
+    assert before is not None
+    session.settings.epsilon = 8.0
+    began = time.perf_counter()
+    sample = session.sample()
+    assert time.perf_counter() - began < 0.5
+    assert sample is not None
+    assert sample.epsilon == 8.0
+    assert sample.rungs[0] <= 8.0 <= sample.rungs[-1]
+    baseline = session.baseline()
+    assert baseline is not None
+    assert sample.scores("testimony").mean() > baseline.scores("testimony").mean()
+    wait_until(lambda: rounds(session) > before.rounds + 20)
+    after = worker.progress.standing
+    assert after is not None
+    assert after.recorded.recordings is before.recorded.recordings
 
 
-def test_a_reset_begins_at_the_enacted_plan(session: Session, wait_until: WaitUntil) -> None:
+def test_what_is_judged_follows_epsilon_even_in_a_pause(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: worker.progress.steps > 1000)
+    wait_until(lambda: worker.progress.reliability is not None)
     session.settings.running = False
     wait_until(lambda: worker.progress.phase == "paused")
-    old = worker.progress.baseline
+    before = rounds(session)
+    session.settings.epsilon = 5.0
+    wait_until(lambda: worker.progress.reliability.epsilon == 5.0, 5)
+    assert rounds(session) == before
+    assert worker.progress.phase == "paused"
+
+
+@pytest.mark.parametrize("change", [{"score": "cluster"}, {"seed": 5}])
+def test_another_design_starts_anew(
+    session: Session, wait_until: WaitUntil, change: dict[str, object]
+) -> None:
+    session.attend(True)
+    wait_until(lambda: rounds(session) > 150)
+    session.settings.running = False
+    wait_until(lambda: session.worker.progress.phase == "paused")
+    session.settings.param.update(**change)
+    wait_until(lambda: session.worker.progress.design == session.settings.design)
+    wait_until(lambda: session.worker.progress.phase == "paused" and session.worker.progress.standing)
+    assert rounds(session) == 0
+    assert session.sample() is None
+    assert session.worker.progress.standing.recorded.design == session.settings.design
+
+
+def test_a_reset_begins_anew_with_the_enacted_plan_on_the_map(
+    session: Session, wait_until: WaitUntil
+) -> None:
+    session.attend(True)
+    wait_until(lambda: rounds(session) > 5)
+    assert session.shown_plan().kind == "current"
+    session.settings.running = False
+    wait_until(lambda: session.worker.progress.phase == "paused")
     session.reset()
-    wait_until(lambda: worker.progress.baseline is not old and worker.progress.phase == "paused")
-    assert worker.progress.steps == 0
-    np.testing.assert_array_equal(worker.progress.assignment, session.prepared.plan("quadrants").assignment)
+    wait_until(lambda: rounds(session) == 0 and session.worker.progress.phase == "paused")
+    np.testing.assert_array_equal(
+        session.shown_plan().assignment, session.prepared.plan("quadrants").assignment
+    )
+
+
+def test_the_map_shows_a_plan_from_the_rung_at_or_below_epsilon(
+    session: Session, wait_until: WaitUntil
+) -> None:
+    session.attend(True)
+    wait_until(lambda: rounds(session) > 0)
+    session.settings.running = False
+    wait_until(lambda: session.worker.progress.phase == "paused")
+    standing = session.worker.progress.standing
+    assert standing is not None
+    for epsilon in (0.0, 1.0, 5.0, 10.0):
+        session.settings.epsilon = epsilon
+        origin = session.shown_plan().origin
+        assert origin is not None
+        assert origin.epsilon == max(rung for rung in origin.rungs if rung <= epsilon)
+        assert origin.start == "plan quadrants"
 
 
 def test_another_enacted_plan_is_the_new_start(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
-    wait_until(lambda: session.worker.progress.steps > 100)
-    session.settings.running = False
+    wait_until(lambda: rounds(session) > 0)
     session.settings.enacted = "stripes"
-    wait_until(
-        lambda: (
-            session.worker.progress.phase == "paused"
-            and session.worker.progress.design == session.settings.design
-        )
-    )
-    np.testing.assert_array_equal(
-        session.worker.progress.assignment, session.prepared.plan("stripes").assignment
-    )
-
-
-def test_the_seed_decides_both_walks_and_they_differ(prepared: Prepared) -> None:
-    aim = Aim(0.0, "testimony")
-    plans = {}
-    for name, seed in (("first", 1), ("again", 1), ("other", 2)):
-        chains = prepared.build_chains(DESIGN._replace(seed=seed), aim)
-        for chain in ("baseline", "ensemble"):
-            plans[name, chain] = getattr(chains, chain).advance(2000, 100).assignment
-    for chain in ("baseline", "ensemble"):
-        np.testing.assert_array_equal(plans["first", chain], plans["again", chain])
-        assert (plans["first", chain] != plans["other", chain]).any()
-    assert (plans["first", "baseline"] != plans["first", "ensemble"]).any()
+    wait_until(lambda: session.worker.progress.design == session.settings.design and rounds(session) > 0)
+    origin = session.shown_plan().origin
+    assert origin is not None
+    assert (origin.start, origin.design.enacted) == ("plan stripes", "stripes")
 
 
 def test_an_impossible_start_is_told_in_words_and_can_be_mended(
@@ -139,7 +169,7 @@ def test_an_impossible_start_is_told_in_words_and_can_be_mended(
     session.settings.tolerance = 0.5
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: worker.progress.steps > 0)
+    wait_until(lambda: rounds(session) > 0)
     broken = Design("no such plan", 0.5, 0.0, 1)
     worker.rebuild(broken)
     wait_until(lambda: worker.progress.phase == "failed")
@@ -152,16 +182,16 @@ def test_an_impossible_start_is_told_in_words_and_can_be_mended(
 def test_an_error_while_sampling_is_logged_and_shown(
     prepared: Prepared, wait_until: WaitUntil, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def build(design: Design, aim: Aim) -> object:
-        chains = prepared.build_chains(design, aim)
+    def build(design: Design) -> object:
+        ladders = prepared.build_ladders(design)
 
-        def advance(n_steps: int, thin: int) -> None:
+        def run(is_stopped: Callable[[], bool]) -> None:
             raise RuntimeError("the walk fell into the river")
 
-        chains.ensemble.advance = advance
-        return chains
+        ladders.run = run
+        return ladders
 
-    worker = Worker(build, DESIGN, Aim(1.0, "testimony"), slots=FairSlots(1))
+    worker = Worker(build, DESIGN, 1.0, slots=FairSlots(1))
     worker.run()
     wait_until(lambda: worker.progress.phase == "failed")
     assert worker.progress.error == "the walk fell into the river"
@@ -171,7 +201,7 @@ def test_an_error_while_sampling_is_logged_and_shown(
 
 def test_stop_ends_the_thread_within_a_second(session: Session, wait_until: WaitUntil) -> None:
     session.attend(True)
-    wait_until(lambda: session.worker.progress.steps > 0)
+    wait_until(lambda: rounds(session) > 0)
     began = time.monotonic()
     session.worker.stop(timeout=5)
     assert not session.worker.is_alive

@@ -1,0 +1,267 @@
+"""The ladders that a page runs: two from unlike starts, with a rung for every part of the slider."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bottomup.dashboard.design import Design
+from bottomup.dashboard.options import Inputs
+from bottomup.dashboard.pool import MetPlan, RecordedLadders
+from bottomup.dashboard.recording import Recording
+from bottomup.dashboard.reliability import Reliability, judge
+from bottomup.dashboard.state import EPSILONS
+from bottomup.dashboard.worker import Standing
+from bottomup.data.plans import check_start, population_bounds
+from bottomup.sampler.chain import WALK_ALONE, Outcomes, Records, default_mixture
+from bottomup.sampler.ladder import Ladder, first_rungs
+from bottomup.sampler.problem import Problem
+from bottomup.sampler.reweighting import neighbouring_rungs
+from bottomup.sampler.start import StartError, check_assignment, make_unlike_starts
+from bottomup.sampler.statistics import evaluate_plan, ranked_shares
+from bottomup.sampler.stuck import MIN_STEPS, why_stuck
+from bottomup.sampler.target import Target
+
+__all__ = ["PLACINGS", "TREE_MADE", "PageLadders", "Share", "available_shares"]
+
+PLACINGS = (8, 24, 56, 120)
+"""Rounds after which the rungs are placed anew; the burn-in ends with the last."""
+TREE_MADE = "plan from random trees"
+"""What a ladder began at that did not begin at an enacted plan."""
+# Of the walk alone, a round takes as many steps as a quarter of the units.
+_ROUNDS_PER_SWEEP = 4
+# Memory for the recordings of one visitor, and the plans that each recording holds within it. Half of the
+# least must still be enough to compare ladders, for a full recording drops every second plan.
+_RECORDING_BYTES = 40e6
+_LEAST_CAPACITY, _MOST_CAPACITY = 400, 1000
+
+
+class Share(NamedTuple):
+    """A part of the people by district that is compared over plans."""
+
+    numerator: NDArray[np.float64]
+    denominator: NDArray[np.float64]
+
+
+def available_shares(inputs: Inputs) -> dict[str, Share]:
+    """Shares that the geography's columns allow: ``"black_vap"``, ``"democratic"``, both or none."""
+    role = inputs.geography.role
+    shares = {}
+    vap, black_vap, dem, rep = role("vap"), role("black_vap"), role("dem"), role("rep")
+    if vap is not None and black_vap is not None:
+        shares["black_vap"] = Share(black_vap, vap)
+    if dem is not None and rep is not None:
+        shares["democratic"] = Share(dem, dem + rep)
+    return shares
+
+
+class PageLadders:
+    """Ladders of one design, the first from the enacted plan on, the second from an unlike one.
+
+    Where no second start is found there is one ladder, and nothing is said about agreement.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    problem : Problem
+        Of these inputs.
+    design : Design
+
+    Raises
+    ------
+    DataError
+        When the enacted plan cannot be the start under the design's tolerance.
+    """
+
+    def __init__(self, inputs: Inputs, problem: Problem, design: Design) -> None:
+        plan = inputs.plans[design.enacted]
+        geography = inputs.geography
+        lower, upper = population_bounds(geography.total_population, plan.n_districts, design.tolerance)
+        check_start(geography, plan, lower, upper)
+        self._problem = problem
+        self._design = design
+        self._shares = available_shares(inputs)
+        self._n_districts = plan.n_districts
+        self._enacted = plan.assignment
+        target = Target(
+            n_districts=plan.n_districts,
+            lower=lower,
+            upper=upper,
+            compactness=design.compactness,
+            cut_edges=float(evaluate_plan(problem, plan.assignment, plan.n_districts).cut_edges),
+            score=design.score,
+        )
+        self._starts = _choose_starts(inputs, problem, target, design)
+        is_mixed = design.moves == "mixture"
+        self._ladder = Ladder(
+            problem,
+            target,
+            list(self._starts.values()),
+            first_rungs(EPSILONS[-1]),
+            design.seed,
+            mixture=default_mixture(problem.n_units) if is_mixed else WALK_ALONE,
+            steps_per_round=None if is_mixed else max(1, problem.n_units // _ROUNDS_PER_SWEEP),
+        )
+        self._placings: tuple[int, ...] = ()
+        self._steps_before = 0
+        self._current: tuple[MetPlan, ...] = ()
+        self._begin_recording()
+        self._shown = self._recorded
+
+    @property
+    def steps(self) -> int:
+        """Steps of all replicas together."""
+        return self._steps_before + self._ladder.steps
+
+    @property
+    def rounds(self) -> int:
+        """Rounds since the start, the burn-in included."""
+        return (self._placings[-1] if self._placings else 0) + self._ladder.rounds
+
+    def run(self, is_stopped: Callable[[], bool]) -> None:
+        """Go on, and record, until told to stop; between two rounds the rungs may be placed anew."""
+        while not is_stopped():
+            before = self._ladder.rounds
+            found = self._ladder.advance(1, 1, is_stopped)
+            if self._ladder.rounds == before:
+                return
+            self._record(found)
+            if self.rounds in PLACINGS:
+                self._place()
+
+    def standing(self) -> Standing:
+        """How far the ladders are; never changes once made."""
+        return Standing(
+            rounds=self.rounds,
+            burn_in=PLACINGS[-1],
+            current=self._current,
+            recorded=self._shown,
+            exchange_rates=tuple(self._ladder.exchange_rates.tolist()),
+            round_trips=int(self._ladder.round_trips.sum()),
+        )
+
+    def judge(self, epsilon: float, steps_per_second: float) -> Reliability:
+        """Whether what is shown for an epsilon can be relied on.
+
+        Parameters
+        ----------
+        epsilon : float
+        steps_per_second : float
+            Of all replicas together, by the clock; 0 when unknown.
+        """
+        ladder, shown = self._ladder, self._shown
+        seconds = None
+        if steps_per_second > 0:
+            # The spacing is that of one rung.
+            spacing = shown.recordings[0][0].spacing
+            seconds = spacing * ladder.n_ladders * ladder.n_rungs / steps_per_second
+        starts = list(self._starts.values())
+        stuck = self._look_for_stuck(epsilon)
+        return judge(shown, epsilon, starts, self._n_districts, seconds, stuck)
+
+    def _begin_recording(self) -> None:
+        ladder, problem = self._ladder, self._problem
+        n_recordings = ladder.n_ladders * ladder.n_rungs
+        # A plan is compressed to a sixth or better.
+        bytes_per_plan = problem.n_units / 6 + problem.n_testimonies / 8 + 8 * self._n_districts + 100
+        capacity = int(_RECORDING_BYTES / n_recordings / bytes_per_plan)
+        capacity = min(max(capacity, _LEAST_CAPACITY), _MOST_CAPACITY) // 2 * 2
+        self._recorded = RecordedLadders(
+            design=self._design,
+            delta=self._delta,
+            starts=tuple(self._starts),
+            epsilons=tuple(ladder.epsilons.tolist()),
+            placings=self._placings,
+            steps_per_round=ladder.steps_per_round,
+            recordings=tuple(
+                tuple(
+                    Recording(spacing=ladder.steps_per_round, capacity=capacity, shares=self._shares)
+                    for _ in range(ladder.n_rungs)
+                )
+                for _ in range(ladder.n_ladders)
+            ),
+            enacted=self._enacted,
+            population=problem.graph.population,
+        )
+        self._seen: dict[int, dict[str, Outcomes]] = {}
+        self._stuck: dict[int, str] = {}
+
+    @property
+    def _delta(self) -> float:
+        if self._design.score == "testimony":
+            return self._problem.delta_testimony
+        # The target has been refused when there are no clusters.
+        assert self._problem.delta_cluster is not None
+        return self._problem.delta_cluster
+
+    def _record(self, found: list[list[Records]]) -> None:
+        recorded = self._recorded
+        for row, recordings in zip(found, recorded.recordings, strict=True):
+            for records, recording in zip(row, recordings, strict=True):
+                kept = records.take(records.step % recording.spacing == 0)
+                recording.append(kept, self._ranked_shares(kept))
+        self._current = tuple(
+            recorded.met(records.assignment[-1], 0, rung, int(records.step[-1]))
+            for rung, records in enumerate(found[0])
+        )
+        # What is shown gives way to newer recordings as soon as these have nearly as much to say.
+        if 2 * recorded.n_recorded >= self._shown.n_recorded:
+            self._shown = recorded
+
+    def _ranked_shares(self, records: Records) -> dict[str, NDArray[np.float64]]:
+        return {
+            name: ranked_shares(records.assignment, self._n_districts, share.numerator, share.denominator)
+            for name, share in self._shares.items()
+        }
+
+    def _place(self) -> None:
+        self._placings = (*self._placings, self.rounds)
+        self._steps_before += self._ladder.steps
+        self._ladder.adapt()
+        self._begin_recording()
+
+    def _look_for_stuck(self, epsilon: float) -> str:
+        """A sentence about the first of the rungs around an epsilon where no move changes plans any more."""
+        ladder = self._ladder
+        for rung in neighbouring_rungs(ladder.epsilons, epsilon):
+            now, before = ladder.outcomes_at(rung), self._seen.get(rung)
+            since = {
+                move: Outcomes(*(np.subtract(count, before[move]) if before else count))
+                for move, count in now.items()
+            }
+            if sum(sum(outcomes) for outcomes in since.values()) >= MIN_STEPS:
+                self._seen[rung] = now
+                self._stuck[rung] = self._name_stuck(rung, since)
+            if self._stuck.get(rung):
+                return self._stuck[rung]
+        return ""
+
+    def _name_stuck(self, rung: int, since: dict[str, Outcomes]) -> str:
+        stuck = why_stuck(since)
+        if stuck is None or not self._current:
+            return ""
+        target = self._ladder.targets[rung]
+        plan = self._ladder.chain_at(0, rung).assignment
+        cut_edges = evaluate_plan(self._problem, plan, self._n_districts).cut_edges
+        return stuck.sentence(f"The walk at ε = {target.epsilon:.3g}", target, cut_edges)
+
+
+def _choose_starts(
+    inputs: Inputs, problem: Problem, target: Target, design: Design
+) -> dict[str, NDArray[np.int32]]:
+    """The enacted plan, and one made from trees or else another one of the inputs; alone without either."""
+    bounds = target.n_districts, target.lower, target.upper
+    first = inputs.plans[design.enacted]
+    name = f"plan {first.name}"
+    try:
+        made = make_unlike_starts(problem, *bounds, [first.assignment], 2, design.seed)
+        return {name: made[0], TREE_MADE: made[1]}
+    except StartError:
+        starts = {name: first.assignment}
+    for other in inputs.plans.values():
+        try:
+            starts.setdefault(f"plan {other.name}", check_assignment(problem, other.assignment, *bounds))
+        except StartError:
+            continue
+    return dict(list(starts.items())[:2])

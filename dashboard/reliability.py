@@ -1,0 +1,129 @@
+"""Whether what is shown at an epsilon can be relied on: what two ladders from unlike starts say of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bottomup.dashboard.pool import RecordedLadders
+from bottomup.dashboard.recording import Plans
+from bottomup.sampler.diagnostics import (
+    MIN_DRAWS_TO_JUDGE,
+    WARM_UP_SHARE,
+    Convergence,
+    Verdict,
+    diagnose,
+    time_left,
+    verdict,
+)
+from bottomup.sampler.reweighting import neighbouring_rungs
+
+__all__ = ["LEAST_PLANS", "Reliability", "judge"]
+
+LEAST_PLANS = math.ceil(MIN_DRAWS_TO_JUDGE / (1 - WARM_UP_SHARE))
+"""Plans that each recording needs before ladders are compared."""
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What may be said of the plans shown at one epsilon and of the baseline.
+
+    Attributes
+    ----------
+    epsilon : float
+    verdict : {"one start", "too early", "disagree", "agree"}
+    quantity : str
+        What the ladders agree on least, such as ``"score_testimony"`` or ``"democratic 3"``.
+    in_baseline : bool
+        Whether that is so in the baseline, and epsilon is not 0.
+    rhat, ess : float
+        The largest R-hat and the smallest effective sample size; NaN before ladders are compared.
+    seconds_left : float or None
+        Until everything agrees, were the ladders to go on as they do; None when that cannot be said.
+    stuck : str
+        A sentence about a walk that stands still; empty while none does.
+    """
+
+    epsilon: float
+    verdict: Verdict
+    quantity: str = ""
+    in_baseline: bool = False
+    rhat: float = math.nan
+    ess: float = math.nan
+    seconds_left: float | None = None
+    stuck: str = ""
+
+
+def judge(
+    recorded: RecordedLadders,
+    epsilon: float,
+    starts: Sequence[ArrayLike],
+    n_districts: int,
+    seconds_per_plan: float | None,
+    stuck: str = "",
+) -> Reliability:
+    """Compare the ladders at the rungs that are shown for an epsilon, and in the baseline.
+
+    Parameters
+    ----------
+    recorded : RecordedLadders
+    epsilon : float
+    starts : sequence of array_like of int, each of shape (n,)
+        The plan that each ladder began at.
+    n_districts : int
+    seconds_per_plan : float or None
+        By the clock, between two plans that a recording keeps at present.
+    stuck : str
+        See `Reliability`.
+    """
+    rungs = neighbouring_rungs(recorded.epsilons, epsilon)
+    n_plans = recorded.n_recorded
+    seconds = None if seconds_per_plan is None else seconds_per_plan * n_plans
+    if len(starts) < 2:
+        return Reliability(epsilon, "one start", stuck=stuck)
+    if n_plans < LEAST_PLANS:
+        left = None if seconds_per_plan is None else seconds_per_plan * (LEAST_PLANS - n_plans)
+        return Reliability(epsilon, "too early", seconds_left=left, stuck=stuck)
+    found = [
+        (rung, convergence)
+        for rung in dict.fromkeys((0, *rungs))
+        for convergence in diagnose(_quantities(recorded, rung))
+    ]
+    convergences = [convergence for _, convergence in found]
+    worst_rung, worst = max(found, key=lambda pair: _rhat(pair[1]))
+    sizes = [min(each.ess_bulk, each.ess_tail) for each in convergences if not each.is_constant]
+    return Reliability(
+        epsilon=epsilon,
+        verdict=verdict(convergences, starts, n_districts),
+        quantity=worst.quantity,
+        in_baseline=worst_rung not in rungs,
+        rhat=worst.rhat,
+        ess=min(sizes, default=math.nan),
+        seconds_left=None if seconds is None else time_left(convergences, seconds),
+        stuck=stuck,
+    )
+
+
+def _rhat(convergence: Convergence) -> float:
+    return -math.inf if math.isnan(convergence.rhat) else convergence.rhat
+
+
+def _quantities(recorded: RecordedLadders, rung: int) -> dict[str, list[np.ndarray]]:
+    """By name the draws of each ladder: scores, cut edges, and each ranked district's shares."""
+    read = [row[rung].read() for row in recorded.recordings]
+    ladders: list[Plans] = [plans for plans in read if plans is not None]
+    quantities: dict[str, list[np.ndarray]] = {
+        "score_testimony": [plans.testimony for plans in ladders],
+        "score_cluster": [plans.cluster for plans in ladders],
+        "cut_edges": [plans.cut_edges for plans in ladders],
+    }
+    for name, values in ladders[0].shares.items():
+        for rank in range(values.shape[1]):
+            quantities[f"{name} {rank + 1}"] = [plans.shares[name][:, rank] for plans in ladders]
+    return {
+        name: draws for name, draws in quantities.items() if not all(np.isnan(each).all() for each in draws)
+    }
