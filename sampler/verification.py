@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.chain import WALK_ALONE, Chain, Step
 from bottomup.sampler.enumeration import encode_plans, enumerate_plans, exact_law
+from bottomup.sampler.ladder import Ladder
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import make_start
 from bottomup.sampler.statistics import score_plans
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import FloatArray, Mixture
 
-__all__ = ["Verification", "compare_batches", "make_grid_problem", "verify"]
+__all__ = ["Verification", "compare_batches", "make_grid_problem", "verify", "verify_ladder"]
 
 N_BATCHES = 200
 N_REDRAWS = 4000
+STEPS_PER_ROUND = 20
+"""Of a ladder's replicas; the last plan of each round is counted."""
 FALSE_ALARMS = 1e-3
 """Chance that a run of a correct sampler is failed."""
 
@@ -127,6 +130,8 @@ def verify(
     if n_steps < N_BATCHES:
         raise ValueError(f"n_steps must be at least {N_BATCHES}, one for each batch; got {n_steps}")
     k = target.n_districts
+    # First of all: the plans of many grids cannot be listed.
+    plans = enumerate_plans(problem, k, target.lower, target.upper)
     start = make_start(problem, k, target.lower, target.upper, seed)
     chain = Chain(problem, target, start, seed, step=step, control=control, mixture=mixture)
     size = n_steps // N_BATCHES
@@ -137,7 +142,77 @@ def verify(
             if progress is not None:
                 progress(size)
 
-    return compare_batches(problem, target, batches(), seed)
+    return _compare_batches(problem, target, plans, batches(), seed)
+
+
+def verify_ladder(
+    problem: Problem,
+    target: Target,
+    epsilons: ArrayLike,
+    n_steps: int,
+    seed: int = 1,
+    control: bool = False,
+    mixture: Mixture = WALK_ALONE,
+    progress: Callable[[int], None] | None = None,
+) -> list[Verification]:
+    """Enumerate every plan, run a ladder and compare each rung with its own law, as :func:`verify` does.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : Target
+        Its epsilon is replaced by each rung's.
+    epsilons : array_like of float, shape (E,)
+        The rungs, ascending from 0.
+    n_steps : int
+        Of each replica, at least ``N_BATCHES * STEPS_PER_ROUND``.
+    seed : int
+    control : bool
+        Break the acceptance ratio of every replica on purpose; the comparisons must fail.
+    mixture : Mixture
+    progress : callable, optional
+        Called with the number of steps, of each replica, of every finished batch.
+
+    Returns
+    -------
+    list of Verification
+        For each rung.
+
+    Raises
+    ------
+    EnumerationError
+        When the plans cannot be listed.
+    ValueError
+        When ``n_steps`` is too small, or the rungs do not ascend from 0.
+    """
+    n_rounds = n_steps // (N_BATCHES * STEPS_PER_ROUND)
+    if n_rounds < 1:
+        raise ValueError(
+            f"n_steps must be at least {N_BATCHES * STEPS_PER_ROUND}, a round of {STEPS_PER_ROUND} steps for "
+            f"each of {N_BATCHES} batches; got {n_steps}"
+        )
+    plans = enumerate_plans(problem, target.n_districts, target.lower, target.upper)
+    start = make_start(problem, target.n_districts, target.lower, target.upper, seed)
+    ladder = Ladder(
+        problem,
+        target,
+        [start],
+        epsilons,
+        seed,
+        mixture=mixture,
+        steps_per_round=STEPS_PER_ROUND,
+        control=control,
+    )
+    rungs: list[list[tuple[NDArray[np.unsignedinteger], None]]] = [[] for _ in ladder.epsilons]
+    for _ in range(N_BATCHES):
+        for batches, records in zip(rungs, ladder.advance(n_rounds)[0], strict=True):
+            batches.append((records.assignment, None))
+        if progress is not None:
+            progress(n_rounds * STEPS_PER_ROUND)
+    return [
+        _compare_batches(problem, replace(target, epsilon=float(epsilon)), plans, batches, seed)
+        for epsilon, batches in zip(ladder.epsilons, rungs, strict=True)
+    ]
 
 
 def compare_batches(
@@ -162,8 +237,18 @@ def compare_batches(
     EnumerationError
         When the plans cannot be listed.
     """
+    plans = enumerate_plans(problem, target.n_districts, target.lower, target.upper)
+    return _compare_batches(problem, target, plans, batches, seed)
+
+
+def _compare_batches(
+    problem: Problem,
+    target: Target,
+    plans: NDArray[np.uint8],
+    batches: Iterable[tuple[NDArray[np.unsignedinteger], ArrayLike | None]],
+    seed: int,
+) -> Verification:
     k = target.n_districts
-    plans = enumerate_plans(problem, k, target.lower, target.upper)
     codes = encode_plans(plans, k)
     order = np.argsort(codes)
     sums = []
