@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from bottomup.sampler.types import Mixture
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
 
-__all__ = ["describe_run", "name_of", "package_versions", "plan_digest"]
+__all__ = ["describe_exchange", "describe_run", "name_of", "package_versions", "plan_digest"]
 
 PACKAGES = ("bottomup", "numba", "numpy", "scipy")
 """Packages whose version can change what a seed gives."""
@@ -46,10 +47,11 @@ def describe_run(
     testimonies: Testimonies | None,
     problem: Problem,
     target: Target,
-    start: ArrayLike,
+    starts: Sequence[ArrayLike],
     seed: int,
     step: Step,
     mixture: Mixture = WALK_ALONE,
+    exchange: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that decides the plans of a run, and a short name made of it.
 
@@ -60,10 +62,13 @@ def describe_run(
     problem : Problem
         Of these two.
     target : Target
-    start : array_like of int, shape (n,)
+    starts : sequence of array_like of int, each of shape (n,)
+        One for each chain or ladder.
     seed : int
     step : {"mixed", "paper"}
     mixture : Mixture
+    exchange : dict, optional
+        Of ladders, see :func:`describe_exchange`; None for separate chains.
 
     Returns
     -------
@@ -91,10 +96,33 @@ def describe_run(
         else {"digest": testimonies.digest, "n_testimonies": testimonies.n_testimonies},
         "target": asdict(target),
         "sensitivity": sensitivity,
-        "start": plan_digest(start),
+        "chains": len(starts),
+        "starts": [plan_digest(start) for start in starts],
+        "exchange": exchange,
         "step": step,
         "mixture": mixture._asdict(),
         "seed": int(seed),
         "versions": package_versions(),
     }
     return {"name": name_of(description), **description}
+
+
+def describe_exchange(
+    rungs: ArrayLike, are_placed: bool, burn_in_rounds: int, steps_per_round: int
+) -> dict[str, Any]:
+    """What decides the plans of ladders besides what decides those of chains.
+
+    Parameters
+    ----------
+    rungs : array_like of float, shape (E,)
+        As given, or those that the burn-in begins with.
+    are_placed : bool
+        Whether the burn-in places them anew.
+    burn_in_rounds, steps_per_round : int
+    """
+    return {
+        "first_rungs" if are_placed else "rungs": [float(epsilon) for epsilon in np.asarray(rungs)],
+        "rungs_are": "placed in burn-in" if are_placed else "given",
+        "burn_in_rounds": int(burn_in_rounds),
+        "steps_per_round": int(steps_per_round),
+    }

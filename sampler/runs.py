@@ -1,38 +1,47 @@
-"""A run without a page: a chain recorded to a folder, batch by batch, so that memory stays flat."""
+"""The folder of a run without a page: its plans, its units and what it says of itself."""
 
 from __future__ import annotations
 
 import csv
 import json
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bottomup.sampler.chain import Chain, Records, assignment_dtype
+from bottomup.sampler.chain import Records, assignment_dtype
 from bottomup.sampler.statistics import district_shares, district_totals
 
 if TYPE_CHECKING:
     from bottomup.data import Geography
 
-__all__ = ["RunFolder", "check_folder", "record_chain"]
+__all__ = ["Part", "RunFolder", "check_folder"]
 
 PLANS, UNITS, RUN = "plans.parquet", "units.csv", "run.json"
-BATCH_SECONDS = 0.25
+ROWS_TOGETHER = 500
+"""Rows of a row group. The file keeps a note of every group until it is closed, so groups are not small."""
+
+
+class Part(NamedTuple):
+    """What one chain, or one rung of one ladder, recorded in a batch."""
+
+    chain: int
+    epsilon: float
+    records: Records
 
 
 class RunFolder:
     """Writer of ``plans.parquet``, ``units.csv`` and ``run.json``.
 
-    ``plans.parquet`` has a row for each record: ``chain``, ``step``, ``cut_edges``, ``score_testimony``,
-    ``score_cluster`` (null when there is none), ``population``, ``black_vap_share`` and ``democratic_share``
-    (lists by district, the last two null when the map lacks the columns), and ``assignment``, a list of
-    district numbers in the order of ``units.csv``.
+    ``plans.parquet`` has a row for each record: ``chain``, ``epsilon``, ``step``, ``cut_edges``,
+    ``score_testimony``, ``score_cluster`` (null when there is none), ``population``, ``black_vap_share`` and
+    ``democratic_share`` (lists by district, the last two null when the map lacks the columns), and
+    ``assignment``, a list of district numbers in the order of ``units.csv``. Rows are in the order of step,
+    chain and epsilon. The file is the same however the run was cut into batches.
 
     Parameters
     ----------
@@ -59,6 +68,8 @@ class RunFolder:
         self._n_districts = n_districts
         self._description = description
         self._n_records = 0
+        self._waiting: list[pa.Table] = []
+        self._n_waiting = 0
         with (self._folder / UNITS).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["position", "id"])
@@ -67,6 +78,7 @@ class RunFolder:
         self._schema = pa.schema(
             [
                 ("chain", pa.int32()),
+                ("epsilon", pa.float64()),
                 ("step", pa.int64()),
                 ("cut_edges", pa.int32()),
                 ("score_testimony", pa.float64()),
@@ -90,35 +102,63 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._flush(1)
         self._writer.close()
 
-    def write(self, records: Records, chain: int = 0) -> None:
-        """Append records of one chain."""
-        n_records = len(records.step)
-        if not n_records:
+    def write(self, parts: Sequence[Part]) -> None:
+        """Append the records of a batch: all chains and rungs, over the same steps.
+
+        Parameters
+        ----------
+        parts : sequence of Part
+            In the order of chain and epsilon.
+        """
+        n_records = [len(part.records.step) for part in parts]
+        if not sum(n_records):
             return
-        k, role = self._n_districts, self._geography.role
-        people = district_totals(records.assignment, k, self._geography.population)
+        step = np.concatenate([part.records.step for part in parts])
+        order = np.argsort(step, kind="stable")
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([getattr(part.records, name) for part in parts])[order]
+
+        def by_part(values: list[Any], dtype: type) -> pa.Array:
+            return pa.array(np.repeat(np.array(values, dtype=dtype), n_records)[order])
+
+        k, role, plans = self._n_districts, self._geography.role, column("assignment")
+        people = district_totals(plans, k, self._geography.population)
         dem, rep = role("dem"), role("rep")
         votes = None if dem is None or rep is None else dem + rep
         columns = [
-            pa.array(np.full(n_records, chain, dtype=np.int32)),
-            pa.array(records.step),
-            pa.array(records.cut_edges),
-            pa.array(records.score_testimony, from_pandas=True),
-            pa.array(records.score_cluster, from_pandas=True),
+            by_part([part.chain for part in parts], np.int32),
+            by_part([part.epsilon for part in parts], np.float64),
+            pa.array(step[order]),
+            pa.array(column("cut_edges")),
+            pa.array(column("score_testimony"), from_pandas=True),
+            pa.array(column("score_cluster"), from_pandas=True),
             _lists(people.astype(np.int64)),
-            self._shares(records, role("black_vap"), role("vap")),
-            self._shares(records, dem, votes),
-            _lists(records.assignment),
+            self._shares(plans, role("black_vap"), role("vap")),
+            self._shares(plans, dem, votes),
+            _lists(plans),
         ]
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
-        self._n_records += n_records
+        self._waiting.append(pa.Table.from_arrays(columns, schema=self._schema))
+        self._n_waiting += len(step)
+        self._n_records += len(step)
+        self._flush(ROWS_TOGETHER)
 
-    def _shares(self, records: Records, part: np.ndarray | None, whole: np.ndarray | None) -> pa.Array:
+    def _flush(self, n_together: int) -> None:
+        """Write what waits in whole groups of rows."""
+        n_rows = self._n_waiting // n_together * n_together
+        if n_rows:
+            table = pa.concat_tables(self._waiting)
+            self._writer.write_table(table.slice(0, n_rows), row_group_size=ROWS_TOGETHER)
+            self._waiting = [table.slice(n_rows)]
+            self._n_waiting -= n_rows
+
+    def _shares(self, plans: np.ndarray, part: np.ndarray | None, whole: np.ndarray | None) -> pa.Array:
         if part is None or whole is None:
-            return pa.nulls(len(records.step), pa.list_(pa.float64()))
-        return _lists(district_shares(records.assignment, self._n_districts, part, whole))
+            return pa.nulls(len(plans), pa.list_(pa.float64()))
+        return _lists(district_shares(plans, self._n_districts, part, whole))
 
     def finish(self, outcome: dict[str, Any]) -> None:
         """Write ``run.json`` with how the run ended."""
@@ -151,52 +191,3 @@ def _lists(table: np.ndarray) -> pa.Array:
     n_rows, n_columns = table.shape
     offsets = np.arange(n_rows + 1, dtype=np.int32) * n_columns
     return pa.ListArray.from_arrays(offsets, pa.array(np.ascontiguousarray(table).ravel()))
-
-
-def record_chain(
-    chain: Chain,
-    folder: RunFolder,
-    n_steps: int,
-    thin: int,
-    progress: Callable[[int], None] | None = None,
-) -> None:
-    """Advance a chain to ``n_steps`` steps and write every record as soon as its batch is done.
-
-    An interrupt from the keyboard ends the run after the batch in hand; what was recorded stays, and
-    ``run.json`` says that the run is not complete.
-
-    Parameters
-    ----------
-    chain : Chain
-    folder : RunFolder
-    n_steps, thin : int
-    progress : callable, optional
-        Called with the number of steps of each finished batch.
-    """
-    began = time.perf_counter()
-    batch = max(thin, 200)
-    complete = False
-    try:
-        while chain.steps < n_steps:
-            started = time.perf_counter()
-            size = min(batch, n_steps - chain.steps)
-            folder.write(chain.advance(size, thin))
-            if progress is not None:
-                progress(size)
-            # The size of a batch leaves no trace in the plans, so it may follow the clock.
-            seconds = max(time.perf_counter() - started, 1e-3)
-            batch = int(np.clip(batch * BATCH_SECONDS / seconds, batch / 2 + 1, batch * 2))
-        complete = True
-    except KeyboardInterrupt:
-        pass
-    seconds = time.perf_counter() - began
-    folder.finish(
-        {
-            "complete": complete,
-            "steps": chain.steps,
-            "thin": thin,
-            "seconds": round(seconds, 3),
-            "steps_per_second": round(chain.steps / seconds, 1),
-            "outcomes": {move: outcomes._asdict() for move, outcomes in chain.outcomes_by_move.items()},
-        }
-    )

@@ -6,7 +6,7 @@ import pytest
 
 from bottomup.data.demo import load_demo
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.runs import RunFolder
+from bottomup.sampler.runs import Part, RunFolder
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time, min_rounds=3, max_time=0.5)
 
@@ -44,4 +44,4 @@ def test_record(case, time_steps):
 def test_write(case, tmp_path, time_steps):
     records = case.make_chain().advance(N_RECORDS, 1)
     with RunFolder(tmp_path / "run", case.geography, case.target.n_districts, {"name": "bench"}) as folder:
-        time_steps("write a record", folder.write, records, n_steps=N_RECORDS)
+        time_steps("write a record", folder.write, [Part(0, 0.0, records)], n_steps=N_RECORDS)

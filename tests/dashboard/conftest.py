@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -130,3 +131,18 @@ def unused_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def grid_tables(tmp_path: Path) -> list[str]:
+    """Options for 64 units of 10 people, with plans of four districts: rows, and rows that are unequal."""
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    cells = [(i, j) for i in range(8) for j in range(8)]
+    unequal = [0, 0, 0, 1, 1, 2, 2, 3]
+    lines = [f"{i}{j},10,{i // 2},{unequal[i]}\n" for i, j in cells]
+    nodes.write_text("GEOID20,pop20,even,uneven\n" + "".join(lines))
+    pairs = [(a, b) for a in cells for b in cells if a < b and abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1]
+    edges.write_text("u,v\n" + "".join(f"{a[0]}{a[1]},{b[0]}{b[1]}\n" for a, b in pairs))
+    testimonies = tmp_path / "testimonies.csv"
+    testimonies.write_text("testimony,GEOID20\na,00\na,01\nb,33\nb,43\nb,53\n")
+    return ["--units", str(nodes), "--edges", str(edges), "--testimonies", str(testimonies)]

@@ -1,0 +1,100 @@
+"""The numbers of a run that diagnostics ask for, kept in bounded memory while the plans go to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bottomup.sampler.chain import Records
+from bottomup.sampler.diagnostics import quantities_of, share_of_units_moved
+from bottomup.sampler.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from bottomup.data import Geography
+
+__all__ = ["MAX_DRAWS", "UNITS_MOVED", "Traces", "available_shares"]
+
+MAX_DRAWS = 20_000
+"""Draws of each chain that are kept at most."""
+UNITS_MOVED = "units_moved"
+"""The quantity that says how many units have other district mates than in the reference plan."""
+
+
+def available_shares(geography: Geography) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Numerators and denominators of the shares by district that a map's columns allow."""
+    role = geography.role
+    vap, black_vap, dem, rep = role("vap"), role("black_vap"), role("dem"), role("rep")
+    shares = {}
+    if vap is not None and black_vap is not None:
+        shares["Black"] = (black_vap, vap)
+    if dem is not None and rep is not None:
+        shares["Democratic"] = (dem, dem + rep)
+    return shares
+
+
+class Traces:
+    """The draws of every quantity that chains are to agree on, at one epsilon.
+
+    Of more than ``max_draws`` draws every second is left out and from then on every second is kept, and so
+    on: what is kept depends on the number of draws alone, not on the batches in which they came.
+
+    Parameters
+    ----------
+    n_chains, n_districts : int
+    shares : mapping of str to (numerator, denominator), array_like of numbers, shape (n,)
+    reference : array_like of int, shape (n,)
+        The plan since which units may have changed district mates, the same for all chains.
+    max_draws : int
+        Of each chain.
+    """
+
+    def __init__(
+        self,
+        n_chains: int,
+        n_districts: int,
+        shares: Mapping[str, tuple[ArrayLike, ArrayLike]],
+        reference: ArrayLike,
+        max_draws: int = MAX_DRAWS,
+    ) -> None:
+        if max_draws < 1:
+            raise ValueError(f"max_draws must be at least 1; got {max_draws}")
+        self._n_districts = n_districts
+        self._shares = shares
+        self._reference: IntArray = np.array(reference, dtype=np.int32)
+        self._max_draws = max_draws
+        ranked = [f"{name} {rank + 1}" for name in shares for rank in range(n_districts)]
+        self._names = ["score_testimony", "score_cluster", "cut_edges", *ranked, UNITS_MOVED]
+        self._draws: list[FloatArray] = [np.empty((0, len(self._names))) for _ in range(n_chains)]
+        self._n_seen = [0] * n_chains
+        self._spacing = [1] * n_chains
+
+    def add(self, chain: int, records: Records) -> None:
+        """Take note of what a chain recorded."""
+        n_new = len(records.step)
+        number = np.arange(self._n_seen[chain] + 1, self._n_seen[chain] + n_new + 1)
+        kept = records.take(number % self._spacing[chain] == 0)
+        self._n_seen[chain] += n_new
+        self._draws[chain] = np.concatenate([self._draws[chain], self._measure(kept)])
+        while len(self._draws[chain]) > self._max_draws:
+            self._draws[chain] = self._draws[chain][1::2].copy()
+            self._spacing[chain] *= 2
+
+    def _measure(self, records: Records) -> NDArray[np.float64]:
+        found = quantities_of([records], self._n_districts, self._shares)
+        moved = share_of_units_moved(records.assignment, self._reference, self._n_districts)
+        found[UNITS_MOVED] = [moved]
+        # Shares of districts that nobody voted in are not among the quantities of such a batch.
+        nothing = np.full(len(records.step), np.nan)
+        return np.column_stack([found.get(name, [nothing])[0] for name in self._names])
+
+    def quantities(self) -> dict[str, list[FloatArray]]:
+        """The draws kept of each chain by quantity, oldest first; those without any number are left out."""
+        columns = {name: [draws[:, i] for draws in self._draws] for i, name in enumerate(self._names)}
+        return {
+            name: chains
+            for name, chains in columns.items()
+            if not all(np.isnan(chain).all() for chain in chains)
+        }
