@@ -43,7 +43,7 @@ def test_verify_passes_and_its_control_fails(capsys, moves):
 
 
 def test_verify_runs_a_ladder_and_judges_every_rung(capsys):
-    options = ["verify", *SMALL_GRID, "--exchange", "--epsilon", "3", "--steps", "100000"]
+    options = ["verify", *SMALL_GRID, "--exchange", "--epsilon", "3", "--steps", "40000"]
     assert main(options) == 0
     report = capsys.readouterr().out
     for epsilon in ("0", "1.5", "3"):
