@@ -17,6 +17,8 @@ import pytest
 import shapely
 from PIL import Image
 
+from bottomup.dashboard.ladders import PLACINGS
+
 pytestmark = pytest.mark.ui
 
 # A machine with other things to do is slow, and that is not what is tested.
@@ -93,41 +95,42 @@ def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
         page.wait_for_timeout(250)
 
 
-def recorded(page: Any) -> int:
-    """Plans recorded since the last change, as the strip on the left says."""
-    words = " ".join(page.get_by_text(re.compile(r"plans? recorded")).all_inner_texts())
-    found = re.search(r"([\d,]+) plans? recorded", words)
-    return 0 if found is None else int(found[1].replace(",", ""))
-
-
-def charted(page: Any) -> int:
-    """Plans recorded since the last change, as the words below the histograms say."""
-    words = " ".join(page.get_by_text("Drawn from").all_inner_texts())
-    found = re.search(r"later half of ([\d,]+) recorded", words)
-    return 0 if found is None else int(found[1].replace(",", ""))
-
-
-def step_on_map(page: Any) -> int:
-    """Step at which the walk met the plan on the map, as the map's title says."""
-    words = " ".join(page.get_by_text("The walk's plan at step").all_inner_texts())
-    found = re.search(r"at step ([\d,]+)", words)
+def number_in(page: Any, pattern: str) -> int:
+    """The number that a pattern finds in what is on the page; -1 without any."""
+    words = " ".join(page.get_by_text(re.compile(pattern)).all_inner_texts())
+    found = re.search(pattern, words)
     return -1 if found is None else int(found[1].replace(",", ""))
 
 
-def steps(page: Any) -> int:
-    """Steps of the walk, as the strip on the left says."""
-    words = " ".join(page.get_by_text(re.compile(r"plans? recorded")).all_inner_texts())
-    found = re.search(r"([\d,]+) steps", words)
-    return 0 if found is None else int(found[1].replace(",", ""))
+def rounds(page: Any) -> int:
+    """Rounds of the ladders, as the strip on the left says."""
+    return number_in(page, r"^(?:Warming up: r|R)ound ([\d,]+)")
 
 
-def pause(page: Any, at_least: int = 60) -> None:
-    """Pause the walk, and wait for words and charts to say where it stands."""
-    wait_for(page, lambda: recorded(page) >= at_least, f"fewer than {at_least} plans were recorded")
+def charted(page: Any) -> int:
+    """The latest round of the plans in the histograms, as the words below them say."""
+    return number_in(page, r"Drawn from .* up to round ([\d,]+)")
+
+
+def on_map(page: Any) -> int:
+    """The round of the plan on the map, as its title says."""
+    return number_in(page, r"^The walk's plan in round ([\d,]+)")
+
+
+def latest(n_rounds: int) -> int:
+    """The latest round whose plans are to be charted: recordings give way when new ones have half as many."""
+    placed = [0, 0, *(placing for placing in PLACINGS if placing <= n_rounds)]
+    before, now = placed[-2:]
+    return n_rounds if 2 * (n_rounds - now) >= now - before else now
+
+
+def pause(page: Any, at_least: int = 40) -> None:
+    """Pause the walks, and wait for words, charts and map to say where they stand."""
+    wait_for(page, lambda: rounds(page) >= at_least, f"{at_least} rounds were not reached")
     page.get_by_role("button", name="Pause").click()
     page.get_by_text("steps a second").wait_for(state="detached")
-    wait_for(page, lambda: charted(page) == recorded(page), "the charts never caught up with the walk")
-    wait_for(page, lambda: step_on_map(page) == steps(page), "the map's title never caught up with the walk")
+    wait_for(page, lambda: charted(page) == latest(rounds(page)), "the charts never caught up with the walks")
+    wait_for(page, lambda: on_map(page) == rounds(page), "the map's title never caught up with the walks")
 
 
 def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None:
@@ -139,7 +142,7 @@ def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None
         "odds of any plan change at most ×2.7",
     ):
         page.get_by_text(words).first.wait_for()
-    wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
+    wait_for(page, lambda: charted(page) > 4, "no plans were recorded")
     for tab, words in {
         "Which communities?": "testimonies are kept whole clearly more often",
         "Who ends up where?": "the districts are put in order first",
@@ -190,7 +193,7 @@ def test_the_red_line_is_there_although_the_page_took_long_to_load(visit: Any, d
 def test_words_grow_with_the_window_and_axes_stay_inside(visit: Any, demo: str) -> None:
     visit.open(demo)
     page = visit.page
-    wait_for(page, lambda: recorded(page) > 4, "no plans were recorded")
+    wait_for(page, lambda: charted(page) > 4, "no plans were recorded")
     for width, height, factor in ((1280, 720, 1.0), (1920, 1080, 1.26)):
         page.set_viewport_size({"width": width, "height": height})
         wait_for(
@@ -206,23 +209,42 @@ def test_words_grow_with_the_window_and_axes_stay_inside(visit: Any, demo: str) 
     visit.assert_clean()
 
 
-def test_epsilon_moves_the_histogram(visit: Any, demo: str) -> None:
+def test_epsilon_is_answered_from_the_plans_that_are_there(visit: Any, demo: str) -> None:
     visit.open(demo)
     page = visit.page
     pause(page)
+    at_first, chosen = rounds(page), mean_score(page)
     slider = page.get_by_role("slider")
     slider.focus()
     page.keyboard.press("Home")
     page.get_by_text("testimony is ignored", exact=False).first.wait_for()
-    wait_for(page, lambda: recorded(page) == 0, "the change of ε did not begin a new recording")
-    page.get_by_role("button", name="Start").click()
-    pause(page)
+    wait_for(page, lambda: mean_score(page) < chosen - 0.03, f"the histogram stayed near {chosen:.3f}")
     ignored = mean_score(page)
-    slider.focus()
     page.keyboard.press("End")
     page.get_by_text("×22,026").first.wait_for()
+    wait_for(page, lambda: mean_score(page) > chosen + 0.03, f"the histogram stayed near {ignored:.3f}")
+    # The walks have stood still all the while, and go on from there.
+    assert rounds(page) == at_first
     page.get_by_role("button", name="Start").click()
-    wait_for(page, lambda: mean_score(page) > ignored + 0.03, f"the histogram stayed near {ignored:.3f}")
+    wait_for(page, lambda: rounds(page) > at_first, "the walks did not go on")
+    met = rounds(page)
+    slider.focus()
+    page.keyboard.press("Home")
+    wait_for(page, lambda: mean_score(page) < chosen - 0.03, "the histogram did not follow while sampling")
+    assert rounds(page) >= met
+    visit.assert_clean()
+
+
+def test_the_page_says_whether_it_can_be_relied_on(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    pause(page, at_least=5)
+    lines = page.locator(".reliability")
+    lines.first.wait_for()
+    assert lines.count() == 2
+    page.get_by_text("whether this can be relied on").first.wait_for()
+    assert len(set(lines.all_inner_texts())) == 1
+    assert "Too early to say" in lines.first.inner_text()
     visit.assert_clean()
 
 
@@ -262,7 +284,7 @@ def test_saved_files_are_the_plan_on_the_map(visit: Any, demo: str, tmp_path: Pa
     page.get_by_role("tab", name="Save a plan").click()
     districts_path = save(page, "Save districts as GeoJSON", tmp_path)
     assert re.fullmatch(
-        r"Missouri-demonstration_current-plan_eps-1_testimony_step-\d+_districts\.geojson",
+        r"Missouri-demonstration_current-plan_eps-[\d.]+_testimony_round-\d+_districts\.geojson",
         districts_path.name,
     )
     districts = gpd.read_file(districts_path)
@@ -317,7 +339,7 @@ def test_the_page_works_from_files_of_ones_own(visit: Any, serve: Callable[..., 
     tolerance = page.get_by_label("Population tolerance (%)")
     tolerance.fill("30")
     tolerance.press("Enter")
-    wait_for(page, lambda: recorded(page) > 50, "no plans were recorded")
+    wait_for(page, lambda: charted(page) > 50, "no plans were recorded")
     page.get_by_role("tab", name="Who ends up where?").click()
     page.get_by_text("no columns of Democratic and Republican votes").wait_for()
     visit.assert_clean()
