@@ -49,13 +49,12 @@ class Summary:
     def outcome(self) -> dict[str, Any]:
         """What goes to ``run.json``."""
         source, seconds = self.source, self.recording.seconds
-        n_chains = source.n_starts * len(source.epsilons)
         found: dict[str, Any] = {
             "complete": self.recording.is_complete,
             "steps": self.n_steps,
             "thin": source.per_record * self._size,
             "seconds": round(seconds, 3),
-            "steps_per_second": round(self.n_steps * n_chains / max(seconds, 1e-9), 1),
+            "steps_per_second": round(source.n_steps / max(seconds, 1e-9), 1),
             "outcomes": [
                 {move: outcomes._asdict() for move, outcomes in by_move.items()}
                 for by_move in source.outcomes()
@@ -97,11 +96,12 @@ class Summary:
     def _show_moves(self) -> None:
         """How the steps of each kind ended, over all chains; of ladders, at the top rung."""
         outcomes = self.source.outcomes()
+        title = "moves"
         if isinstance(self.source, Ladders):
-            outcomes = outcomes[-1:]
+            title, outcomes = "moves, top rung", outcomes[-1:]
         names = next(iter(outcomes[0].values()))._fields
         heads = [f"{_words(name):>11}" for name in names]
-        print(f"\n{'moves':<18}{'steps':>14}  {'  '.join(heads)}")
+        print(f"\n{title:<18}{'steps':>14}  {'  '.join(heads)}")
         for move in outcomes[0]:
             total = np.sum([by_move[move] for by_move in outcomes], axis=0)
             shares = total / max(total.sum(), 1)

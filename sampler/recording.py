@@ -56,6 +56,10 @@ class Source(Protocol):
     def n_done(self) -> int:
         """Steps, or rounds, so far."""
 
+    @property
+    def n_steps(self) -> int:
+        """Steps of all chains together."""
+
     def advance(self, size: int, is_stopped: Callable[[], bool]) -> list[Part]:
         """Go on by so many steps, or rounds; parts in the order of chain and epsilon."""
 
@@ -111,6 +115,11 @@ class Chains:
         """Steps of each chain so far."""
         return self.chains[0].steps
 
+    @property
+    def n_steps(self) -> int:
+        """Steps of all chains together."""
+        return sum(chain.steps for chain in self.chains)
+
     def advance(self, size: int, is_stopped: Callable[[], bool]) -> list[Part]:
         """Take steps with every chain; a batch that has begun is finished."""
 
@@ -159,11 +168,17 @@ class Ladders:
         self.epsilons = tuple(float(epsilon) for epsilon in ladder.epsilons)
         self.per_record = record_every
         self._before = ladder.rounds
+        self._steps_before = ladder.steps
 
     @property
     def n_done(self) -> int:
         """Rounds since the burn-in."""
         return self.ladder.rounds - self._before
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of all replicas together since the burn-in."""
+        return self.ladder.steps - self._steps_before
 
     def advance(self, size: int, is_stopped: Callable[[], bool]) -> list[Part]:
         """Run rounds; steps are counted from the end of the burn-in."""
@@ -229,14 +244,16 @@ def record(
     most = source.per_record * max(1, int(BATCH_BYTES // (np.size(reference) * n_rungs * n_starts)))
     began = time.perf_counter()
     at_half, at_start = None, source.outcomes()
-    batch = 1
+    half, batch = n_total // 2, 1
     while source.n_done < n_total and not is_stopped():
         started, before = time.perf_counter(), source.n_done
-        parts = source.advance(min(batch, most, n_total - before), is_stopped)
+        # A batch ends at the half, so that the window is the later half whatever the clock.
+        end = half if before < half else n_total
+        parts = source.advance(min(batch, most, end - before), is_stopped)
         folder.write(parts)
         for place, part in enumerate(parts):
             traces[place % n_rungs].add(part.chain, part.records)
-        if at_half is None and 2 * source.n_done >= n_total:
+        if at_half is None and source.n_done >= half:
             at_half = source.outcomes()
         progress(source.n_done - before)
         # The size of a batch leaves no trace in the plans, so it may follow the clock.
