@@ -10,7 +10,7 @@ from bottomup.dashboard.design import Design
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.pool import MetPlan, RecordedLadders
 from bottomup.dashboard.recording import Recording
-from bottomup.dashboard.reliability import Reliability, judge
+from bottomup.dashboard.reliability import LEAST_PLANS, Reliability, judge
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.worker import Standing
 from bottomup.data.plans import check_start, population_bounds
@@ -119,8 +119,12 @@ class PageLadders:
         """Rounds since the start, the burn-in included."""
         return (self._placings[-1] if self._placings else 0) + self._ladder.rounds
 
-    def run(self, is_stopped: Callable[[], bool]) -> None:
-        """Go on, and record, until told to stop; between two rounds the rungs may be placed anew."""
+    def run(self, is_stopped: Callable[[], bool], n_threads: int = 1) -> None:
+        """Go on, and record, until told to stop; between two rounds the rungs may be placed anew.
+
+        The plans are the same whatever the number of threads.
+        """
+        self._ladder.n_threads = n_threads
         while not is_stopped():
             before = self._ladder.rounds
             found = self._ladder.advance(1, 1, is_stopped)
@@ -156,8 +160,12 @@ class PageLadders:
             # The spacing is that of one rung.
             spacing = shown.recordings[0][0].spacing
             seconds = spacing * ladder.n_ladders * ladder.n_rungs / steps_per_second
-        starts = list(self._starts.values())
-        stuck = self._look_for_stuck(epsilon)
+        starts, stuck = list(self._starts.values()), self._look_for_stuck(epsilon)
+        to_go = PLACINGS[-1] - self.rounds
+        if to_go > 0 and len(starts) > 1:
+            # What is recorded now goes when the rungs are placed anew.
+            left = None if seconds is None else seconds * (to_go + LEAST_PLANS)
+            return Reliability(epsilon, "too early", seconds_left=left, stuck=stuck)
         return judge(shown, epsilon, starts, self._n_districts, seconds, stuck)
 
     def _begin_recording(self) -> None:

@@ -62,7 +62,7 @@ class Sampling(Protocol):
     def steps(self) -> int:
         """Steps of all replicas together."""
 
-    def run(self, is_stopped: Callable[[], bool]) -> None:
+    def run(self, is_stopped: Callable[[], bool], n_threads: int) -> None:
         """Sample and record until told to stop."""
 
     def standing(self) -> Standing:
@@ -231,9 +231,9 @@ class Worker:
 
     def _take_turn(self) -> None:
         assert self._sampling is not None
-        with self._slots.turn():
+        with self._slots.turn(self._slots.n_slots) as n_threads:
             end = time.perf_counter() + _TURN_SECONDS
-            self._sampling.run(lambda: time.perf_counter() >= end or self._is_interrupted())
+            self._sampling.run(lambda: time.perf_counter() >= end or self._is_interrupted(), n_threads)
         rate = self._measure_rate(self._sampling.steps)
         self._post(phase="running", standing=self._sampling.standing(), steps_per_second=rate)
 

@@ -73,6 +73,15 @@ def test_the_seed_decides_every_plan_however_the_run_is_cut_up(prepared: Prepare
     assert any((one != other).any() for one, other in zip(first, current(2), strict=False))
 
 
+def test_more_threads_meet_the_same_plans(prepared: Prepared) -> None:
+    alone = run(prepared.build_ladders(DESIGN), 30).standing().current
+    ladders = prepared.build_ladders(DESIGN)
+    while ladders.rounds < 30:
+        ladders.run(lambda: ladders.rounds >= 30, n_threads=3)
+    for one, other in zip(alone, ladders.standing().current, strict=True):
+        np.testing.assert_array_equal(one.assignment, other.assignment)
+
+
 def test_a_script_meets_the_same_plan_in_the_round_that_is_told(prepared: Prepared) -> None:
     met = run(prepared.build_ladders(DESIGN), 60).standing().current[3]
     problem, plan = prepared.problem, prepared.plan("quadrants").assignment

@@ -73,7 +73,7 @@ def test_another_epsilon_is_answered_at_once_and_sampling_takes_no_notice(
 ) -> None:
     session.attend(True)
     worker = session.worker
-    wait_until(lambda: rounds(session) > 150)
+    wait_until(lambda: rounds(session) > 160)
     before = worker.progress.standing
     assert before is not None
     session.settings.epsilon = 8.0
@@ -110,7 +110,7 @@ def test_another_design_starts_anew(
     session: Session, wait_until: WaitUntil, change: dict[str, object]
 ) -> None:
     session.attend(True)
-    wait_until(lambda: rounds(session) > 150)
+    wait_until(lambda: rounds(session) > 160)
     session.settings.running = False
     wait_until(lambda: session.worker.progress.phase == "paused")
     session.settings.param.update(**change)
@@ -185,7 +185,7 @@ def test_an_error_while_sampling_is_logged_and_shown(
     def build(design: Design) -> object:
         ladders = prepared.build_ladders(design)
 
-        def run(is_stopped: Callable[[], bool]) -> None:
+        def run(is_stopped: Callable[[], bool], n_threads: int) -> None:
             raise RuntimeError("the walk fell into the river")
 
         ladders.run = run
@@ -226,6 +226,30 @@ def test_turns_are_taken_first_come_first_served() -> None:
     # In any stretch in which all three still wait, nobody comes twice before another has come once.
     for start in range(3, 9):
         assert len(set(order[start : start + 3])) == 3, order
+
+
+def test_a_visitor_alone_holds_every_slot_and_two_take_turns_with_them() -> None:
+    slots, held = FairSlots(3), []
+    with slots.turn(8) as alone:
+        assert alone == 3
+    with slots.turn(2), slots.turn(2) as rest:
+        assert rest == 1
+
+    def visitor(name: str) -> None:
+        for _ in range(6):
+            with slots.turn(3) as n:
+                held.append((name, n))
+                time.sleep(0.005)
+
+    threads = [threading.Thread(target=visitor, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name in "ab":
+        assert sum(n for who, n in held if who == name) >= 12, held
+    with slots.turn(3) as again:
+        assert again == 3
 
 
 def test_no_more_turns_at_once_than_slots() -> None:
