@@ -36,9 +36,9 @@ WALK_ALONE = NOTHING._replace(walks=1)
 def default_mixture(n_units: int) -> Mixture:
     """A cycle that serves maps of any size: flips for the borders, merge-splits for the rest, and the walk.
 
-    On Missouri's 4,604 precincts at a tolerance of 5 % and epsilon 0, a merge-split for every 100 to 2,000 flips
-    makes as many effective samples a second, within what can be told; here it is one for every 670. The walk,
-    and the trees and the factor made anew for it, take about a fifth of the time.
+    On Missouri's 4,604 precincts at a tolerance of 5 % and epsilon 0, a merge-split for every 100 to 2,000
+    flips makes as many effective samples a second, within what can be told; here it is one for every 670.
+    The walk, and the trees and the factor made anew for it, take about a fifth of the time.
     """
     return Mixture(
         flips=max(8, 7 * n_units // 2),
