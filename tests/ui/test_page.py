@@ -243,7 +243,7 @@ def test_the_page_says_whether_it_can_be_relied_on(visit: Any, demo: str) -> Non
     lines.first.wait_for()
     assert lines.count() == 2
     page.get_by_text("whether this can be relied on").first.wait_for()
-    assert len(set(lines.all_inner_texts())) == 1
+    wait_for(page, lambda: len(set(lines.all_inner_texts())) == 1, "strip and charts say different things")
     assert "Too early to say" in lines.first.inner_text()
     visit.assert_clean()
 
