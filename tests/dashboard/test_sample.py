@@ -310,6 +310,15 @@ def test_a_tolerance_that_no_tree_meets_leaves_the_given_plan_alone(tables, tmp_
     assert "One chain from one start: agreement cannot be claimed" in report
 
 
+@pytest.fixture
+def heeds_interrupts():
+    """Whether or not a shell runs the tests in the background, where interrupts are ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
 @pytest.mark.parametrize("exchange", [[], ["--exchange", "--rungs", "0", "1", "--burn-in", "2"]])
 def test_an_interrupt_keeps_what_was_recorded(tmp_path, monkeypatch, capsys, exchange):
     from bottomup.sampler.chain import Chain
@@ -324,7 +333,7 @@ def test_an_interrupt_keeps_what_was_recorded(tmp_path, monkeypatch, capsys, exc
         return advance(self, n_steps, thin)
 
     monkeypatch.setattr(Chain, "advance", interrupted)
-    options = ["sample", "--demo", "--steps", "50000000", "--thin", "2000", *exchange]
+    options = ["sample", "--demo", "--steps", "5000000", "--thin", "2000", *exchange]
     assert main([*options, "--out", str(tmp_path / "run")]) == 1
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     plans = pd.read_parquet(tmp_path / "run" / "plans.parquet")
@@ -336,6 +345,7 @@ def test_an_interrupt_keeps_what_was_recorded(tmp_path, monkeypatch, capsys, exc
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_an_interrupt_of_the_burn_in_leaves_no_folder(tmp_path, monkeypatch, capsys):
     from bottomup.sampler import ladder
 
