@@ -25,6 +25,8 @@ TICK_MILLISECONDS = 150
 _WORDS_EVERY = 3
 _CHARTS_EVERY = 7
 _TABLE_EVERY = 33
+# After a tab has been opened for the first time nothing else is sent for so long.
+_SETTLING_TICKS = 7
 
 
 TabView = HistogramsView | CommunitiesView | SpreadView | ExportView
@@ -60,8 +62,9 @@ class PageView(pn.viewable.Viewer):
             theme_config=THEME,
             sx=_TABS_STYLE,
         )
-        self._tabs.param.watch(lambda *_: self._active_view().refresh(), "active")
-        self._active_view()
+        self._tabs.param.watch(lambda *_: self._open_tab(), "active")
+        self._settled = 0
+        self._open_tab()
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
@@ -96,12 +99,21 @@ class PageView(pn.viewable.Viewer):
         return self._layout
 
     def _active_view(self) -> TabView:
-        """View of the open tab; made when the tab is first opened, so that the page opens sooner."""
+        return self._views[self._tabs.active]
+
+    def _open_tab(self) -> None:
+        """Make the view of a tab when it is first opened, so that the page opens sooner."""
         active = self._tabs.active
-        if active not in self._views:
-            self._views[active] = tuple(_TABS.values())[active](self.session)
-            self._frames[active].append(self._views[active])
-        return self._views[active]
+        if active in self._views:
+            self._views[active].refresh()
+            return
+        view = tuple(_TABS.values())[active](self.session)
+        # Filled before it is sent. On a busy machine changes overtake the view, and the browser, which does
+        # not know yet what they are of, throws them away with all that came in the same message.
+        view.refresh()
+        self._views[active] = view
+        self._frames[active].append(view)
+        self._settled = self._ticks + _SETTLING_TICKS if self._ticks else 0
 
     async def tick(self) -> None:
         """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
@@ -120,7 +132,7 @@ class PageView(pn.viewable.Viewer):
 
     def _answer(self) -> None:
         """Show another ε at once, from the plans that are there."""
-        if self._can_be_drawn:
+        if self._can_be_drawn and self._ticks >= self._settled:
             with hold(pn.state.curdoc):
                 self._active_view().refresh()
                 self._map.refresh()
@@ -134,6 +146,8 @@ class PageView(pn.viewable.Viewer):
         if not present:
             return
         self._ticks += 1
+        if self._ticks < self._settled:
+            return
         self._show_error(self.session.worker.progress.error)
         self._map.refresh()
         if self._ticks % _WORDS_EVERY == 0:
