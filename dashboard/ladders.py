@@ -14,6 +14,7 @@ from bottomup.dashboard.reliability import LEAST_PLANS, Reliability, judge
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.worker import Standing
 from bottomup.data.plans import check_start, population_bounds
+from bottomup.sampler import traces
 from bottomup.sampler.chain import WALK_ALONE, Outcomes, Records, default_mixture
 from bottomup.sampler.ladder import Ladder, first_rungs
 from bottomup.sampler.problem import Problem
@@ -35,6 +36,8 @@ _ROUNDS_PER_SWEEP = 4
 # least must still be enough to compare ladders, for a full recording drops every second plan.
 _RECORDING_BYTES = 40e6
 _LEAST_CAPACITY, _MOST_CAPACITY = 400, 1000
+# What the page calls them, by the sampler's names.
+_SHARE_NAMES = {"Black": "black_vap", "Democratic": "democratic"}
 
 
 class Share(NamedTuple):
@@ -46,14 +49,8 @@ class Share(NamedTuple):
 
 def available_shares(inputs: Inputs) -> dict[str, Share]:
     """Shares that the geography's columns allow: ``"black_vap"``, ``"democratic"``, both or none."""
-    role = inputs.geography.role
-    shares = {}
-    vap, black_vap, dem, rep = role("vap"), role("black_vap"), role("dem"), role("rep")
-    if vap is not None and black_vap is not None:
-        shares["black_vap"] = Share(black_vap, vap)
-    if dem is not None and rep is not None:
-        shares["democratic"] = Share(dem, dem + rep)
-    return shares
+    found = traces.available_shares(inputs.geography)
+    return {_SHARE_NAMES[name]: Share(*columns) for name, columns in found.items()}
 
 
 class PageLadders:

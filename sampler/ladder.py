@@ -31,6 +31,7 @@ from scipy.interpolate import PchipInterpolator
 
 from bottomup.sampler.chain import Chain, Outcomes, Records, default_mixture
 from bottomup.sampler.problem import Problem
+from bottomup.sampler.start import seed_of
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import FloatArray, LongArray, Mixture
 
@@ -90,7 +91,6 @@ class Ladder:
         self.steps_per_round = max(1, sum(self.mixture) // 8) if steps_per_round is None else steps_per_round
         self.n_threads = n_threads
         self._control = control
-        self.rounds = 0
         if not starts:
             raise ValueError("a ladder needs at least one start; got none")
         self._seeds = np.random.SeedSequence(seed)
@@ -197,7 +197,7 @@ class Ladder:
         self.targets = [replace(self.target, epsilon=float(epsilon)) for epsilon in epsilons]
 
     def _make_chain(self, start: ArrayLike, rung: int) -> Chain:
-        seed = int(self._seeds.spawn(1)[0].generate_state(2, np.uint64)[0])
+        seed = seed_of(self._seeds.spawn(1)[0])
         bias = _community_bias(self.epsilons[rung])
         return Chain(
             self.problem,
