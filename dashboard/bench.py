@@ -13,6 +13,7 @@ from bottomup.dashboard.options import (
     add_score_options,
     check_score_options,
     load_inputs,
+    weighting_of,
 )
 from bottomup.data.errors import DataError
 
@@ -87,7 +88,7 @@ def _bench(options: argparse.Namespace) -> int:
         raise ValueError(f"--seconds must be a positive number; got {options.seconds:g}")
     check_score_options(options)
     inputs = load_inputs(options)
-    problem = Problem.build(inputs.geography, inputs.testimonies)
+    problem = Problem.build(inputs.geography, inputs.testimonies, weighting_of(options))
     print("Preparing the walk (compiled the first time) ...", file=sys.stderr, flush=True)
     for mixture in compared_mixtures(problem.n_units).values():
         warm_up("mixed", mixture)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bottomup.sampler.target import Score
+from bottomup.sampler.problem import Score
 
 __all__ = ["Design"]
 

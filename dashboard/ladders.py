@@ -174,7 +174,7 @@ class PageLadders:
         capacity = min(max(capacity, _LEAST_CAPACITY), _MOST_CAPACITY) // 2 * 2
         self._recorded = RecordedLadders(
             design=self._design,
-            delta=self._delta,
+            delta=self._problem.sensitivity(self._design.score).delta,
             starts=tuple(self._starts),
             epsilons=tuple(ladder.epsilons.tolist()),
             placings=self._placings,
@@ -191,14 +191,6 @@ class PageLadders:
         )
         self._seen: dict[int, dict[str, Outcomes]] = {}
         self._stuck: dict[int, str] = {}
-
-    @property
-    def _delta(self) -> float:
-        if self._design.score == "testimony":
-            return self._problem.delta_testimony
-        # The target has been refused when there are no clusters.
-        assert self._problem.delta_cluster is not None
-        return self._problem.delta_cluster
 
     def _record(self, found: list[list[Records]]) -> None:
         recorded = self._recorded

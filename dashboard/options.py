@@ -4,15 +4,18 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import geopandas
 import pandas as pd
 
+from bottomup.data.changes import deduplicate
+from bottomup.data.clusters import cluster_by_zones, read_zones
 from bottomup.data.errors import DataError
 from bottomup.data.geography import Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
 from bottomup.data.testimonies import Testimonies, read_testimonies
+from bottomup.sampler.sensitivity import Weighting
 
 __all__ = [
     "Inputs",
@@ -22,6 +25,7 @@ __all__ = [
     "input_arguments",
     "load_inputs",
     "parse_input_options",
+    "weighting_of",
 ]
 
 DEMO_PLAN = "cd2025"
@@ -76,6 +80,15 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--testimonies", metavar="FILE", help="CSV (testimony, unit[, cluster]) or GIS polygons"
     )
+    group.add_argument(
+        "--clusters",
+        metavar="COLUMN|FILE",
+        help="clusters from public geography: a column of the units, such as their county, or a GIS file of "
+        "polygons; each testimony goes to the zone that holds most of its people",
+    )
+    group.add_argument(
+        "--deduplicate", action="store_true", help="let testimonies of the same units count once"
+    )
     group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
 
 
@@ -93,6 +106,37 @@ def add_score_options(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="how much testimony may count, per released plan; 0 leaves it out (default)",
     )
+    add_weighting_options(parser)
+
+
+def add_weighting_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how testimonies weigh in their clusters to ``parser``."""
+    parser.add_argument(
+        "--weighting",
+        choices=["coverage", "mass"],
+        default="coverage",
+        help="a testimony's weight in its cluster: 1 on each of its units (coverage, default), or 1 in all "
+        "(mass), whose sensitivity does not look at the data",
+    )
+    parser.add_argument(
+        "--cap",
+        type=int,
+        metavar="UNITS",
+        help="with coverage, the most that a testimony may weigh; a public number, so the sensitivity is too",
+    )
+
+
+def weighting_of(options: argparse.Namespace) -> Weighting:
+    """How testimonies weigh in their clusters, as the options of `add_weighting_options` say.
+
+    Raises
+    ------
+    ValueError
+        When they contradict each other.
+    """
+    weighting = Weighting(options.weighting, options.cap)
+    weighting.check()
+    return weighting
 
 
 def check_score_options(options: argparse.Namespace) -> None:
@@ -144,7 +188,17 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
         When a file fails a check, or options contradict each other.
     """
     with _naming_options():
-        return _load_demo(options) if options.units is None else _load_files(options, needs_plan)
+        inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan)
+        testimonies = inputs.testimonies
+        if testimonies is None:
+            _refuse_unused(options, ("clusters", "deduplicate"), "--testimonies")
+            return inputs
+        if options.clusters is not None:
+            zones = read_zones(options.clusters, inputs.geography)
+            testimonies = cluster_by_zones(testimonies, inputs.geography, zones)
+        if options.deduplicate:
+            testimonies = deduplicate(testimonies)
+        return replace(inputs, testimonies=testimonies)
 
 
 @contextmanager
@@ -187,18 +241,23 @@ def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
     return Inputs(geography, enacted, plans, testimonies, note=geography.note)
 
 
-def _load_demo(options: argparse.Namespace) -> Inputs:
-    unused = [
-        f"--{name}"
-        for name in ("edges", "shapes", "id", "population", "name")
-        if getattr(options, name) is not None
-    ]
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "these"
+
+
+def _refuse_unused(options: argparse.Namespace, names: Sequence[str], needed: str) -> None:
+    unused = [f"--{name}" for name in names if getattr(options, name)]
     if unused:
+        instead = " for the demonstration state" if needed == "--units" else ""
         raise DataError(
             "options",
-            f"{', '.join(unused)} given without --units.",
-            remedy="Name the file of units with --units, or leave these out for the demonstration state.",
+            f"{', '.join(unused)} given without {needed}.",
+            remedy=f"Name the file with {needed}, or leave {_them(unused)} out{instead}.",
         )
+
+
+def _load_demo(options: argparse.Namespace) -> Inputs:
+    _refuse_unused(options, ("edges", "shapes", "id", "population", "name"), "--units")
     # Imported here: reading one's own files needs nothing of the demonstration.
     from bottomup.data.demo import load_demo
 

@@ -81,7 +81,7 @@ class Prepared:
     @property
     def has_clusters(self) -> bool:
         """Whether the cluster score can be used."""
-        return self.problem.delta_cluster is not None
+        return self.problem.cluster_total > 0
 
     def plan(self, name: str) -> Plan:
         """Return the plan of that name."""

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
-from bottomup.dashboard.options import Inputs, add_input_options, check_score_options, load_inputs
+from bottomup.dashboard.options import (
+    Inputs,
+    add_input_options,
+    check_score_options,
+    load_inputs,
+    weighting_of,
+)
 from bottomup.dashboard.walk_options import add_walk_options, choose_mixture, moves_of, prepare_walk
 
 if TYPE_CHECKING:
@@ -132,7 +138,7 @@ def _sample(options: argparse.Namespace) -> int:
     geography, testimonies = inputs.geography, inputs.testimonies
     if testimonies is not None:
         print(testimonies.summary())
-    problem = Problem.build(geography, testimonies)
+    problem = Problem.build(geography, testimonies, weighting_of(options))
     starts = _find_starts(options, inputs, problem)
     _name_hopeless(inputs, starts.upper)
     at_start = [evaluate_plan(problem, plan, starts.n_districts) for plan in starts.plans]

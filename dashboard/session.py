@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
-from bottomup.dashboard.state import BarPlan, Settings, Shown
+from bottomup.dashboard.state import BarPlan, Settings, Shown, promise_caption
 from bottomup.dashboard.worker import Worker
 from bottomup.sampler.reweighting import neighbouring_rungs
 
@@ -74,6 +74,13 @@ class Session:
     def n_districts(self) -> int:
         """Number of districts."""
         return self.prepared.plan(self.settings.enacted).n_districts
+
+    def caption(self) -> str:
+        """On what the promise for the score in use rests."""
+        score, prepared = self.settings.score, self.prepared
+        clusters = prepared.testimonies.clusters
+        are_public = None if score == "testimony" or clusters is None else clusters.is_public
+        return promise_caption(prepared.problem.sensitivity(score), are_public)
 
     def attend(self, present: bool) -> None:
         """Let the walks run while somebody is there and the settings say so."""

@@ -7,6 +7,7 @@ import param
 
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import MetPlan
+from bottomup.sampler.sensitivity import Sensitivity
 
 __all__ = ["EPSILONS", "SHOWN", "BarPlan", "Settings", "Shown", "promise", "promise_caption"]
 
@@ -112,9 +113,22 @@ def promise(epsilon: float) -> str:
     return f"With or without any one testimony, the odds of any plan change at most ×{odds_factor(epsilon)}."
 
 
-def promise_caption(score: str, delta_cluster: float | None) -> str:
-    """On what the promise rests: stationarity, and for the cluster score a Δ that looks at the data."""
+def promise_caption(sensitivity: Sensitivity, clusters_are_public: bool | None) -> str:
+    """On what the promise rests: stationarity, and for clusters a Δ or groups that look at the data.
+
+    Parameters
+    ----------
+    sensitivity : Sensitivity
+        Of the score in use.
+    clusters_are_public : bool or None
+        None when the score has nothing to do with clusters.
+    """
     caption = "At stationarity: once the walk has forgotten its start."
-    if score == "cluster" and delta_cluster is not None:
-        caption += f" For this score the sensitivity Δ = {delta_cluster:.4f} is computed from the data."
+    if sensitivity.looks_at_data:
+        caption += (
+            f" The sensitivity Δ = {sensitivity.delta:.4f} is computed from the data: it holds for "
+            "testimonies no larger than the largest on record."
+        )
+    if clusters_are_public is False:
+        caption += " Conditional on the clusters: they came with the testimonies."
     return caption

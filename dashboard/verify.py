@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from bottomup.dashboard.options import weighting_of
 from bottomup.dashboard.walk_options import add_walk_options, choose_mixture, moves_of, prepare_walk
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _verify(options: argparse.Namespace) -> int:
     moves = moves_of(options)
     if options.exchange and options.epsilon == 0:
         options.epsilon = LADDER_TOP
-    problem = make_grid_problem(options.rows, options.cols)
+    problem = make_grid_problem(options.rows, options.cols, weighting=weighting_of(options))
     centre = len(problem.edges) / 2 if options.cut_edges is None else options.cut_edges
     target = Target(
         n_districts=options.districts,

@@ -27,7 +27,7 @@ from bottomup.data.tables import (
     text_ids,
 )
 
-USED, PARTLY_OUTSIDE, EMPTY = "used", "partly outside", "empty"
+USED, PARTLY_OUTSIDE, EMPTY, DUPLICATE = "used", "partly outside", "empty", "duplicate"
 TESTIMONY_COLUMNS = (
     *("testimony", "testimony_id", "submission", "submission_id", "area_id", "plan_id", "entry_id"),
     *("community", "community_id", "coi", "coi_id", "id"),
@@ -46,12 +46,20 @@ class Clusters:
     of_testimony : int32 array, shape (n_testimonies,)
         Cluster of each testimony, -1 for none.
     source : str
-        Where the groups come from: ``column`` when the file gave them.
+        Where the groups come from: ``column`` when the file of testimonies gave them.
+    zone_of_unit : int32 array, shape (n_units,), or None
+        When clusters are zones of public geography, the zone of each unit, -1 for none.
     """
 
     names: tuple[str, ...]
     of_testimony: NDArray[np.int32]
     source: str
+    zone_of_unit: NDArray[np.int32] | None = None
+
+    @property
+    def is_public(self) -> bool:
+        """Whether a testimony's cluster follows from itself and public geography, whatever the others say."""
+        return self.zone_of_unit is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +77,12 @@ class Testimonies:
     clusters : Clusters or None
         None when the file has no clusters.
     status : tuple of str, length n_testimonies
-        ``used``; ``partly outside``: some of it is not on the map; ``empty``: none of it is.
+        ``used``; ``partly outside``: some of it is not on the map; ``empty``: none of it is; ``duplicate``:
+        a copy that is left out, so it covers nothing.
     unknown_units : dict
         For testimonies that name units not on the map, the ids of those.
+    duplicate_of : dict
+        For copies that are left out, the id of the testimony that they repeat.
     note : str
         What is real and what is drawn; empty for a file that the user brought.
     """
@@ -82,7 +93,12 @@ class Testimonies:
     clusters: Clusters | None
     status: tuple[str, ...]
     unknown_units: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    duplicate_of: dict[str, str] = field(default_factory=dict)
     note: str = ""
+
+    def units_of(self, testimony: int) -> NDArray[np.int32]:
+        """Positions of the units of one testimony, ascending."""
+        return self.units[self.indptr[testimony] : self.indptr[testimony + 1]]
 
     @property
     def n_testimonies(self) -> int:
@@ -129,8 +145,14 @@ class Testimonies:
         """Return how many testimonies are used, partly outside and empty, with names and unknown unit ids."""
         total = count(self.n_testimonies, "testimony", "testimonies")
         parts = [f"{total}: {self.status.count(USED):,} used"]
-        for status, text in ((PARTLY_OUTSIDE, "partly outside the map"), (EMPTY, "with no unit on the map")):
+        for status, text in (
+            (PARTLY_OUTSIDE, "partly outside the map"),
+            (EMPTY, "with no unit on the map"),
+            (DUPLICATE, "left out as copies"),
+        ):
             named = [name for name, own in zip(self.ids, self.status, strict=True) if own == status]
+            if status == DUPLICATE and not named:
+                continue
             parts.append(f"{len(named):,} {text}" + (f" ({list_some(named)})" if named else ""))
         unknown = list(dict.fromkeys(unit for own in self.unknown_units.values() for unit in own))
         if unknown:

@@ -274,7 +274,7 @@ class Chain:
             assignment=assignment,
             cut_edges=cut_edges,
             score_testimony=preserved_total / n_testimonies if n_testimonies else nothing,
-            score_cluster=cluster_total / weight.sum() if weight.sum() else nothing,
+            score_cluster=cluster_total / problem.cluster_total if problem.cluster_total else nothing,
             preserved=preserved,
             cluster_best_share=(best / np.maximum(weight, 1)).astype(np.float32),
         )

@@ -154,10 +154,7 @@ def exact_law(problem: Problem, target: Target, plans: NDArray[np.uint8]) -> Flo
     scores = score_plans(problem, plans, target.n_districts)
     log_law = -target.compactness * (scores.cut_edges - target.cut_edges) ** 2
     if target.epsilon > 0:
-        if target.score == "testimony":
-            value, delta = scores.score_testimony, problem.delta_testimony
-        else:
-            value, delta = scores.score_cluster, problem.delta_cluster or np.nan
-        log_law = log_law + target.epsilon / (2 * delta) * value
+        value = scores.score_testimony if target.score == "testimony" else scores.score_cluster
+        log_law = log_law + target.epsilon / (2 * problem.sensitivity(target.score).delta) * value
     law = np.exp(log_law - log_law.max())
     return law / law.sum()

@@ -31,9 +31,9 @@ from scipy.interpolate import PchipInterpolator
 
 from bottomup.sampler.chain import Chain, Outcomes, Records, default_mixture
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.start import seed_of
+from bottomup.sampler.start import check_assignment, seed_of
 from bottomup.sampler.target import Target
-from bottomup.sampler.types import FloatArray, LongArray, Mixture
+from bottomup.sampler.types import FloatArray, IntArray, LongArray, Mixture
 
 __all__ = ["Ladder", "burn_in", "first_rungs", "place_rungs"]
 
@@ -98,8 +98,11 @@ class Ladder:
         self._todo: deque[tuple[int, int]] = deque()
         self._parts: list[list[Records | None]] = []
         self._set_rungs(_check_rungs(epsilons))
-        self._chains = [[self._make_chain(start, rung) for rung in range(self.n_rungs)] for start in starts]
-        self._begin_count()
+        for rung_target in self.targets:
+            rung_target.law(problem)
+        bounds = target.n_districts, target.lower, target.upper
+        plans = [check_assignment(problem, start, *bounds) for start in starts]
+        self._seat([[plan] * self.n_rungs for plan in plans])
 
     @property
     def n_ladders(self) -> int:
@@ -128,11 +131,24 @@ class Ladder:
     @property
     def steps(self) -> int:
         """Steps of all replicas together, since the rungs were placed."""
-        return sum(chain.steps for chains in self._chains for chain in chains)
+        return sum(chain.steps for chains in self._chains for chain in chains if chain is not None)
 
     def chain_at(self, ladder: int, rung: int) -> Chain:
         """The chain that holds a rung at present."""
-        return self._chains[ladder][rung]
+        chain = self._chains[ladder][rung]
+        if chain is None:
+            plan, seed = self._seats[ladder][rung]
+            chain = Chain(
+                self.problem,
+                self.targets[rung],
+                plan,
+                seed,
+                control=self._control,
+                mixture=self.mixture,
+                community_bias=_community_bias(self.epsilons[rung]),
+            )
+            self._chains[ladder][rung] = chain
+        return chain
 
     def outcomes_at(self, rung: int) -> dict[str, Outcomes]:
         """How the steps at a rung ended since the rungs were placed, by kind, over all ladders."""
@@ -173,7 +189,7 @@ class Ladder:
                         found[ladder][rung].append(records)
             self._exchange()
             self.rounds += 1
-        nothing = self._chains[0][0].advance(0, 1)
+        nothing = self.chain_at(0, 0).advance(0, 1)
         return [[Records.concatenate(parts or [nothing]) for parts in row] for row in found]
 
     def adapt(self, rejection: float = REJECTION) -> None:
@@ -186,35 +202,29 @@ class Ladder:
         old = self.epsilons
         self._set_rungs(place_rungs(old, 1 - self.exchange_rates, rejection))
         nearest = np.abs(self.epsilons[:, None] - old).argmin(axis=1)
-        self._chains = [
-            [self._make_chain(chains[nearest[rung]].assignment, rung) for rung in range(self.n_rungs)]
-            for chains in self._chains
-        ]
-        self._begin_count()
+        self._seat(
+            [[self.chain_at(ladder, rung).assignment for rung in nearest] for ladder in range(self.n_ladders)]
+        )
 
     def _set_rungs(self, epsilons: FloatArray) -> None:
         self.epsilons = epsilons
         self.targets = [replace(self.target, epsilon=float(epsilon)) for epsilon in epsilons]
 
-    def _make_chain(self, start: ArrayLike, rung: int) -> Chain:
-        seed = seed_of(self._seeds.spawn(1)[0])
-        bias = _community_bias(self.epsilons[rung])
-        return Chain(
-            self.problem,
-            self.targets[rung],
-            start,
-            seed,
-            control=self._control,
-            mixture=self.mixture,
-            community_bias=bias,
-        )
+    def _seat(self, plans: Sequence[Sequence[IntArray]]) -> None:
+        """Give each ladder's rungs their plans, with new seeds, and begin all counts.
+
+        Chains are made at their first turn: it takes time, which can then be stopped and shared by threads.
+        """
+        self._seats = [[(plan, seed_of(self._seeds.spawn(1)[0])) for plan in row] for row in plans]
+        self._chains: list[list[Chain | None]] = [[None] * self.n_rungs for _ in plans]
+        self._begin_count()
 
     def _begin_count(self) -> None:
         n_ladders, n_rungs = self.n_ladders, self.n_rungs
         self.rounds = 0
         self._chance_sum = np.zeros(n_rungs - 1)
         self._n_tries = np.zeros(n_rungs - 1, dtype=np.int64)
-        self._outcomes = np.zeros((n_rungs, *self._chains[0][0].counter.shape), dtype=np.int64)
+        self._outcomes = np.zeros((n_rungs, len(Mixture._fields), len(Outcomes._fields)), dtype=np.int64)
         # Which replica holds each rung, and whether it was last at the bottom (1) or at the top (-1).
         self._replica = np.tile(np.arange(n_rungs), (n_ladders, 1))
         self._heading = np.zeros((n_ladders, n_rungs), dtype=np.int8)
@@ -235,7 +245,7 @@ class Ladder:
                     ladder, rung = self._todo.popleft()
                 except IndexError:
                     return
-                chain = self._chains[ladder][rung]
+                chain = self.chain_at(ladder, rung)
                 before = chain.counter
                 self._parts[ladder][rung] = chain.advance(n_steps, n_steps * record_every)
                 with lock:
@@ -250,9 +260,9 @@ class Ladder:
         return not self._todo
 
     def _exchange(self) -> None:
-        for ladder, (chains, rng) in enumerate(zip(self._chains, self._exchange_rngs, strict=True)):
+        for ladder, rng in enumerate(self._exchange_rngs):
             for low in range(self.rounds % 2, self.n_rungs - 1, 2):
-                below, above = chains[low], chains[low + 1]
+                below, above = self.chain_at(ladder, low), self.chain_at(ladder, low + 1)
                 gain = above.exponent(self.targets[low]) - above.exponent(self.targets[low + 1])
                 gain += below.exponent(self.targets[low + 1]) - below.exponent(self.targets[low])
                 chance = min(1.0, float(np.exp(min(gain, 0.0))))
@@ -261,7 +271,7 @@ class Ladder:
                 if rng.random() < chance:
                     below.retarget(self.targets[low + 1], _community_bias(self.epsilons[low + 1]))
                     above.retarget(self.targets[low], _community_bias(self.epsilons[low]))
-                    chains[low], chains[low + 1] = above, below
+                    self._chains[ladder][low : low + 2] = above, below
                     pair = self._replica[ladder, low : low + 2]
                     pair[:] = pair[::-1].copy()
         self._note_ends()

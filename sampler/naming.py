@@ -14,13 +14,22 @@ from numpy.typing import ArrayLike
 
 from bottomup.sampler.chain import WALK_ALONE, Step
 from bottomup.sampler.problem import Problem
+from bottomup.sampler.sensitivity import Sensitivity
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import Mixture
 
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
 
-__all__ = ["describe_exchange", "describe_run", "name_of", "package_versions", "plan_digest"]
+__all__ = [
+    "clusters_are",
+    "describe_exchange",
+    "describe_run",
+    "describe_sensitivity",
+    "name_of",
+    "package_versions",
+    "plan_digest",
+]
 
 PACKAGES = ("bottomup", "numba", "numpy", "scipy")
 """Packages whose version can change what a seed gives."""
@@ -76,13 +85,12 @@ def describe_run(
         Ready for JSON. ``name`` is a hash of the rest.
     """
     sensitivity: dict[str, Any] | None = None
-    if problem.n_testimonies:
-        by_score = {
-            "testimony": (problem.delta_testimony, "1/T, for replacing one of T testimonies"),
-            "cluster": (problem.delta_cluster, "max|t|/W, looks at the data, for clusters that do not move"),
-        }
-        delta, kind = by_score[target.score]
-        sensitivity = {"delta": delta, "kind": kind}
+    # At epsilon 0 testimony may lack what the score needs: it does not count.
+    if problem.n_testimonies and (target.score == "testimony" or problem.cluster_total):
+        sensitivity = describe_sensitivity(problem.sensitivity(target.score))
+        if target.score == "cluster":
+            sensitivity["clusters"] = clusters_are(testimonies)
+            sensitivity["weighting"] = problem.weighting._asdict()
     description: dict[str, Any] = {
         "geography": {
             "name": geography.name,
@@ -105,6 +113,23 @@ def describe_run(
         "versions": package_versions(),
     }
     return {"name": name_of(description), **description}
+
+
+def describe_sensitivity(sensitivity: Sensitivity) -> dict[str, Any]:
+    """A sensitivity with all that it rests on, ready for JSON."""
+    return {
+        "delta": sensitivity.delta,
+        "formula": sensitivity.formula,
+        "relation": "replace one testimony",
+        "public": sensitivity.public,
+        "looks_at_data": sensitivity.looks_at_data,
+    }
+
+
+def clusters_are(testimonies: Testimonies | None) -> str:
+    """Whether the promise for clusters is conditional on them, in a word for records."""
+    clusters = None if testimonies is None else testimonies.clusters
+    return "public geography" if clusters is not None and clusters.is_public else "conditional"
 
 
 def describe_exchange(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,23 @@ from scipy import sparse
 
 from bottomup.data.adjacency import build_csr
 from bottomup.sampler.pattern import build_pattern
+from bottomup.sampler.sensitivity import (
+    Sensitivity,
+    Weighting,
+    capped_sensitivity,
+    coverage_sensitivity_from_data,
+    mass_sensitivity,
+    testimony_sensitivity,
+    unit_weights,
+)
 from bottomup.sampler.types import FloatArray, Graph, IntArray, LongArray, Pattern, Testimony, Weights
 
 if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "Score"]
+
+Score = Literal["testimony", "cluster"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +43,22 @@ class Problem:
     graph : Graph
     testimony : Testimony
     edges : int32 array, shape (m, 2)
+    weighting : Weighting
+        How testimonies weigh in their clusters.
     """
 
     graph: Graph
     testimony: Testimony
     edges: IntArray
+    weighting: Weighting
 
     @classmethod
-    def build(cls, geography: Geography, testimonies: Testimonies | None = None) -> Problem:
+    def build(
+        cls,
+        geography: Geography,
+        testimonies: Testimonies | None = None,
+        weighting: Weighting = Weighting(),  # noqa: B008 (never changed)
+    ) -> Problem:
         """Take the arrays out of a geography and its testimonies."""
         if testimonies is None:
             return cls.from_arrays(geography.population, geography.edges)
@@ -51,6 +70,7 @@ class Problem:
             testimonies.units,
             None if clusters is None else clusters.of_testimony,
             0 if clusters is None else len(clusters.names),
+            weighting,
         )
 
     @classmethod
@@ -62,6 +82,7 @@ class Problem:
         units: ArrayLike = (),
         cluster_of: ArrayLike | None = None,
         n_clusters: int = 0,
+        weighting: Weighting = Weighting(),  # noqa: B008
     ) -> Problem:
         """Build from arrays.
 
@@ -76,13 +97,16 @@ class Problem:
         cluster_of : array_like of int, shape (T,), optional
             Cluster of each testimony, -1 for none.
         n_clusters : int
+        weighting : Weighting
 
         Raises
         ------
         ValueError
-            When the dual graph has no cycle: the walk has no edge to exchange.
+            When the dual graph has no cycle: the walk has no edge to exchange. When the weighting makes no
+            sense.
         """
         # Copies: for an array that may not be written, numba would compile every kernel a second time.
+        weighting.check()
         people = np.array(population, dtype=np.int64)
         pairs = np.sort(np.asarray(edges, dtype=np.int32).reshape(-1, 2), axis=1)
         n = len(people)
@@ -100,7 +124,7 @@ class Problem:
         weights = _rows(
             members[has_cluster],
             cluster[of_row][has_cluster],
-            np.ones(int(has_cluster.sum()), dtype=np.int64),
+            unit_weights(size, weighting)[has_cluster],
             (n, n_clusters),
         )
         return cls(
@@ -118,6 +142,7 @@ class Problem:
                 cluster_weight=np.bincount(weights.indices, weights.data, n_clusters).astype(np.int64),
             ),
             edges=pairs,
+            weighting=weighting,
         )
 
     @property
@@ -158,36 +183,44 @@ class Problem:
         strength = np.asarray(shared.sum(axis=1)).ravel()
         return _weigh(self.graph.indptr, self.graph.edge, np.exp(bias * strength))
 
-    @property
-    def delta_testimony(self) -> float:
-        """Sensitivity of the testimony score: the most it moves when one testimony is replaced, 1/T.
+    @cached_property
+    def cluster_total(self) -> int:
+        """What the weight in best districts is divided by to give the cluster score; 0 without clusters.
 
-        The score is the mean of T numbers that are 0 or 1, and replacing a testimony changes one of them.
-        The number of testimonies T is public and does not change.
+        The weight of all clusters; by unit mass the number of testimonies, see :func:`mass_sensitivity`.
+        """
+        weight = int(self.testimony.cluster_weight.sum())
+        if weight and self.weighting.kind == "mass":
+            return mass_sensitivity(self.n_testimonies).total
+        return weight
+
+    def sensitivity(self, score: Score) -> Sensitivity:
+        """How far replacing one testimony can move a score.
 
         Raises
         ------
         ValueError
-            Without testimonies.
+            When the testimonies do not have what the score needs.
         """
+        if score not in get_args(Score):
+            raise ValueError(f"score must be one of {', '.join(get_args(Score))}; got {score!r}")
         if self.n_testimonies == 0:
             raise ValueError(
-                "there are no testimonies, so no score has a sensitivity; load testimonies first"
+                "there are no testimonies, so no score has a sensitivity; load testimonies, or leave epsilon "
+                "at 0"
             )
-        return 1.0 / self.n_testimonies
-
-    @property
-    def delta_cluster(self) -> float | None:
-        """Sensitivity of the cluster score that looks at the data: max |t_i| / W. None without clusters.
-
-        Replacing a testimony of a units by one of b units takes at most a from the numerator and adds at most
-        b, while the total weight W goes to W - a + b; the score moves by max(a, b) / max(W, W') at most. The
-        figure here puts the largest testimony submitted in place of max(a, b) and the submitted weight in
-        place of the larger one. Both are read off the testimonies themselves, so a promise that uses it holds
-        for replacements no larger than that, and for clusters that do not move when one is replaced.
-        """
-        weight = int(self.testimony.cluster_weight.sum())
-        return float(self.testimony.size.max() / weight) if weight else None
+        if score == "testimony":
+            return testimony_sensitivity(self.n_testimonies)
+        if not self.cluster_total:
+            raise ValueError(
+                "score 'cluster' needs testimonies with clusters, and these have none; "
+                "name a cluster column or use score 'testimony'"
+            )
+        if self.weighting.kind == "mass":
+            return mass_sensitivity(self.n_testimonies)
+        if self.weighting.cap is not None:
+            return capped_sensitivity(self.n_testimonies, self.weighting.cap, self.cluster_total)
+        return coverage_sensitivity_from_data(self.testimony.size, self.cluster_total)
 
 
 def _rows(rows: LongArray, columns: LongArray, data: LongArray, shape: tuple[int, int]) -> sparse.csr_array:

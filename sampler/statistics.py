@@ -20,9 +20,12 @@ __all__ = [
     "district_shares",
     "district_totals",
     "evaluate_plan",
+    "find_preserved",
     "ranked_shares",
     "score_plans",
 ]
+
+PLANS_TOGETHER = 256
 
 
 class PlanStatistics(NamedTuple):
@@ -78,7 +81,7 @@ def evaluate_plan(problem: Problem, assignment: ArrayLike, n_districts: int) -> 
     touched = ((covering.T @ membership) > 0).sum(axis=1).astype(np.int32)
     best = (weights.T @ membership).max(axis=1)
     preserved = touched == 1
-    total = testimony.cluster_weight.sum()
+    total = problem.cluster_total
     return PlanStatistics(
         cut_edges=int((plan[problem.edges[:, 0]] != plan[problem.edges[:, 1]]).sum()),
         score_testimony=float(preserved.mean()) if problem.n_testimonies else float("nan"),
@@ -89,14 +92,53 @@ def evaluate_plan(problem: Problem, assignment: ArrayLike, n_districts: int) -> 
     )
 
 
-def score_plans(problem: Problem, plans: NDArray[np.unsignedinteger], n_districts: int) -> PlanScores:
+def score_plans(problem: Problem, plans: NDArray[np.integer], n_districts: int) -> PlanScores:
     """Both scores and the cut edges of many plans, shape (R, n)."""
-    rows = [evaluate_plan(problem, plan, n_districts) for plan in plans]
-    return PlanScores(
-        cut_edges=np.array([row.cut_edges for row in rows], dtype=np.int64),
-        score_testimony=np.array([row.score_testimony for row in rows]),
-        score_cluster=np.array([row.score_cluster for row in rows]),
+    testimony = problem.testimony
+    n_testimonies, total = problem.n_testimonies, problem.cluster_total
+    weights = sparse.csr_array(
+        (testimony.weight, testimony.cluster, testimony.cluster_indptr),
+        shape=(problem.n_units, problem.n_clusters),
     )
+    cut_edges = np.empty(len(plans), dtype=np.int64)
+    by_testimony, by_cluster = np.full(len(plans), np.nan), np.full(len(plans), np.nan)
+    # A few plans at a time: what is compared unit by unit stays small.
+    for begin in range(0, len(plans), PLANS_TOGETHER):
+        rows = slice(begin, begin + PLANS_TOGETHER)
+        some = np.asarray(plans[rows])
+        cut_edges[rows] = (some[:, problem.edges[:, 0]] != some[:, problem.edges[:, 1]]).sum(axis=1)
+        if n_testimonies:
+            whole = find_preserved(some, testimony.member_indptr, testimony.member)
+            by_testimony[rows] = whole.mean(axis=1)
+        if total:
+            best = np.zeros((len(some), problem.n_clusters), dtype=np.int64)
+            for district in range(n_districts):
+                best = np.maximum(best, (some == district).astype(np.int64) @ weights)
+            by_cluster[rows] = best.sum(axis=1) / total
+    return PlanScores(cut_edges, by_testimony, by_cluster)
+
+
+def find_preserved(plans: NDArray[np.integer], indptr: ArrayLike, units: ArrayLike) -> NDArray[np.bool_]:
+    """Which testimonies each of many plans keeps whole; none without units.
+
+    Parameters
+    ----------
+    plans : integer array, shape (R, n)
+    indptr, units : array_like of int, shapes (T + 1,) and (nnz,)
+        Units of testimony ``t`` are ``units[indptr[t]:indptr[t + 1]]``.
+
+    Returns
+    -------
+    bool array, shape (R, T)
+    """
+    start, members = np.asarray(indptr, dtype=np.int64), np.asarray(units, dtype=np.int64)
+    whole = np.zeros((len(plans), len(start) - 1), dtype=bool)
+    filled = np.flatnonzero(np.diff(start) > 0)
+    if len(filled):
+        district = plans[:, members]
+        first = district[:, np.repeat(start[filled], np.diff(start)[filled])]
+        whole[:, filled] = np.logical_and.reduceat(district == first, start[filled], axis=1)
+    return whole
 
 
 def district_totals(assignments: NDArray[np.integer], n_districts: int, values: ArrayLike) -> FloatArray:

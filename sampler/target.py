@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-from bottomup.sampler.problem import Problem
+from bottomup.sampler.problem import Problem, Score
 from bottomup.sampler.types import Law
 
-__all__ = ["Score", "Target"]
-
-Score = Literal["testimony", "cluster"]
+__all__ = ["Target"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,8 @@ class Target:
     def law(self, problem: Problem) -> Law:
         """The law in the kernels' units.
 
-        With the testimony score one more preserved testimony is worth epsilon / (2 Delta T) = epsilon / 2 in
-        log-odds, with the cluster score one more unit of weight is worth epsilon / (2 Delta W).
+        One more preserved testimony, or unit of cluster weight, is worth epsilon / (2 most) in log-odds, see
+        :mod:`bottomup.sampler.sensitivity`; for a testimony that is epsilon / 2.
 
         Raises
         ------
@@ -80,23 +78,19 @@ class Target:
             When epsilon is positive and the problem lacks what the score needs.
         """
         per_testimony = per_cluster_weight = 0.0
-        if self.epsilon > 0 and self.score == "testimony":
-            per_testimony = self.epsilon / (2 * problem.delta_testimony * problem.n_testimonies)
-        elif self.epsilon > 0:
-            delta = problem.delta_cluster
-            if delta is None:
-                raise ValueError(
-                    "score 'cluster' needs testimonies with clusters, and these have none; "
-                    "name a cluster column or use score 'testimony'"
-                )
-            per_cluster_weight = self.epsilon / (2 * delta * int(problem.testimony.cluster_weight.sum()))
+        if self.epsilon > 0:
+            worth = self.epsilon / (2 * problem.sensitivity(self.score).most)
+            if self.score == "testimony":
+                per_testimony = worth
+            else:
+                per_cluster_weight = worth
         return Law(
             lower=self.lower,
             upper=self.upper,
             compactness=float(self.compactness),
             cut_edges=float(self.cut_edges),
-            per_testimony=float(per_testimony),
-            per_cluster_weight=float(per_cluster_weight),
+            per_testimony=per_testimony,
+            per_cluster_weight=per_cluster_weight,
             tree_count=1.0,
             proposal=1.0,
         )

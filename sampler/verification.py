@@ -12,6 +12,7 @@ from bottomup.sampler.chain import WALK_ALONE, Chain, Step
 from bottomup.sampler.enumeration import encode_plans, enumerate_plans, exact_law
 from bottomup.sampler.ladder import Ladder
 from bottomup.sampler.problem import Problem
+from bottomup.sampler.sensitivity import Weighting
 from bottomup.sampler.start import make_start
 from bottomup.sampler.statistics import score_plans
 from bottomup.sampler.target import Target
@@ -53,7 +54,13 @@ class Verification:
         return self.distance <= self.limit
 
 
-def make_grid_problem(rows: int, cols: int, n_testimonies: int = 12, n_clusters: int = 3) -> Problem:
+def make_grid_problem(
+    rows: int,
+    cols: int,
+    n_testimonies: int = 12,
+    n_clusters: int = 3,
+    weighting: Weighting = Weighting(),  # noqa: B008 (never changed)
+) -> Problem:
     """A grid of units of one person each, with the same drawn testimonies every time.
 
     The testimonies are connected sets of 2 to 4 units; testimony ``i`` belongs to cluster ``i % n_clusters``.
@@ -85,6 +92,7 @@ def make_grid_problem(rows: int, cols: int, n_testimonies: int = 12, n_clusters:
         np.concatenate(members),
         np.arange(n_testimonies) % n_clusters,
         n_clusters,
+        weighting,
     )
 
 

@@ -5,7 +5,7 @@ import panel_material_ui as pmui
 import param
 
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.state import EPSILONS, promise, promise_caption
+from bottomup.dashboard.state import EPSILONS, promise
 from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for
 from bottomup.dashboard.wording import ladder_line, progress_line, reliability_line
 
@@ -173,7 +173,7 @@ class ControlsView(pn.viewable.Viewer):
         settings, prepared = self._session.settings, self._session.prepared
         self._promise.object = (
             f'<p style="margin-top: 4px"><b>{promise(settings.epsilon)}</b></p>'
-            f'<p class="quiet">{promise_caption(settings.score, prepared.problem.delta_cluster)}</p>'
+            f'<p class="quiet">{self._session.caption()}</p>'
         )
         reason = (
             ""

@@ -8,6 +8,11 @@ import sys
 import pytest
 
 from bottomup.dashboard.state import EPSILONS, Settings, Shown, odds_factor, promise, promise_caption
+from bottomup.sampler.sensitivity import (
+    coverage_sensitivity_from_data,
+    mass_sensitivity,
+    testimony_sensitivity,
+)
 
 
 @pytest.mark.parametrize("module", ["state", "worker", "pool", "reliability", "binning", "raster"])
@@ -36,10 +41,15 @@ def test_promise_states_the_odds(epsilon: float, factor: str) -> None:
 
 def test_promise_without_weight_and_its_caption() -> None:
     assert "ignored" in promise(0)
-    assert "stationarity" in promise_caption("testimony", 0.02)
-    assert "0.0200" in promise_caption("cluster", 0.02)
-    assert "computed from the data" in promise_caption("cluster", 0.02)
-    assert "Δ" not in promise_caption("testimony", 0.02)
+    public = promise_caption(testimony_sensitivity(50), None)
+    assert "stationarity" in public
+    assert "Δ" not in public
+    assert "Conditional" not in public
+    looking = promise_caption(coverage_sensitivity_from_data([2, 1], 100), False)
+    assert "0.0200" in looking
+    assert "computed from the data" in looking
+    assert "Conditional on the clusters" in looking
+    assert "Conditional" not in promise_caption(mass_sensitivity(50), True)
 
 
 def test_settings_refuse_values_out_of_bounds() -> None:

@@ -197,5 +197,5 @@ def test_read_only_input_does_not_compile_the_kernels_again():
 def test_sensitivities():
     edges = oracles.grid_edges(2, 3)
     problem = Problem.from_arrays([1] * 6, edges, [0, 2, 5, 6], [0, 1, 0, 1, 2, 5], [0, 0, 1], 2)
-    assert problem.delta_testimony == pytest.approx(1 / 3)
-    assert problem.delta_cluster == pytest.approx(3 / 6)
+    assert problem.sensitivity("testimony").delta == pytest.approx(1 / 3)
+    assert problem.sensitivity("cluster").delta == pytest.approx(3 / 6)

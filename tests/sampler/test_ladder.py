@@ -75,7 +75,7 @@ def reweighted(problem, rungs, rung, epsilon, delta):
 
 def test_plans_of_two_rungs_stand_for_an_epsilon_between_them(sampled):
     problem, _, rungs = sampled
-    delta = problem.delta_testimony
+    delta = problem.sensitivity("testimony").delta
     # From above not as far: of plans too rare at 5 to have been met no weights can tell, and the limit, which
     # rests on what was met, does not know of them. They have 2 % of the law at 4.4, and 7 % of that at 3.5.
     for rung, epsilon in ((1, 3.5), (2, 4.4)):

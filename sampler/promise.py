@@ -1,0 +1,172 @@
+r"""What is promised about influence, in numbers: releases, groups, and what is not certain.
+
+A plan drawn at epsilon is a release. One testimony replaced by another moves the odds of the release by a
+factor of exp(epsilon) or less, see :mod:`bottomup.sampler.sensitivity`. This is a promise about influence:
+testimony is public, and nothing here keeps it secret.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+__all__ = ["Promise", "bounded_chance", "odds_factor"]
+
+
+def odds_factor(log_odds: float) -> float:
+    """exp(log_odds), infinite where it is larger than any float."""
+    return math.exp(log_odds) if log_odds < 709 else math.inf
+
+
+def bounded_chance(chance: float, log_odds: float) -> float:
+    """The chance whose log-odds lie ``log_odds`` above those of another.
+
+    With odds o = p/(1 - p) and f = exp(log_odds) it is f o/(1 + f o). With a negative ``log_odds`` it is the
+    least chance.
+
+    Parameters
+    ----------
+    chance : float
+        From 0 to 1.
+    log_odds : float
+    """
+    if chance <= 0 or chance >= 1:
+        return float(chance)
+    at = math.log(chance) - math.log1p(-chance) + log_odds
+    return 1 / (1 + math.exp(-at)) if at > -709 else 0.0
+
+
+@dataclass(frozen=True)
+class Promise:
+    r"""Bounded influence of one testimony, or a group, on one plan, or several.
+
+    Each figure is the promise for replacing testimonies; adding or removing costs half, see
+    :attr:`if_left_out`.
+
+    Attributes
+    ----------
+    epsilon : float
+        Of each released plan.
+    delta : float
+        Of each released plan; 0 for a sample of exactly the law.
+    releases : int
+        Plans that are released, drawn one by one, and not chosen for what they show.
+    group_size : int
+        Testimonies that are replaced together.
+
+    Raises
+    ------
+    ValueError
+        Naming the attribute.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    releases: int = 1
+    group_size: int = 1
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon >= 0 and math.isfinite(self.epsilon)):
+            raise ValueError(f"epsilon must be finite and not negative; got {self.epsilon}")
+        if not 0 <= self.delta <= 1:
+            raise ValueError(f"delta must lie between 0 and 1; got {self.delta}")
+        if self.releases < 0:
+            raise ValueError(f"releases must not be negative; got {self.releases}")
+        if self.group_size < 0:
+            raise ValueError(f"group_size must not be negative; got {self.group_size}")
+
+    @classmethod
+    def assuming(cls, epsilon: float, total_variation: float, releases: int = 1) -> Promise:
+        r"""The promise when the law of each released plan may be off by a total-variation error eta.
+
+        Let q, q' be the laws of the released plan for neighbouring testimonies, each within eta of pi, pi'.
+        For any set S of plans
+
+        .. math:: q(S) \le \pi(S) + \eta \le e^\varepsilon \pi'(S) + \eta
+                  \le e^\varepsilon (q'(S) + \eta) + \eta ,
+
+        so delta = (1 + exp(epsilon)) eta. Eta is an assumption. No run measures it.
+        """
+        if not 0 <= total_variation <= 1:
+            raise ValueError(f"total_variation must lie between 0 and 1; got {total_variation}")
+        delta = min(1.0, (1 + odds_factor(epsilon)) * total_variation) if total_variation else 0.0
+        return cls(epsilon, delta, releases)
+
+    def for_group(self, group_size: int) -> Promise:
+        """The same releases, with a group of another size."""
+        return replace(self, group_size=group_size)
+
+    @property
+    def of_group(self) -> tuple[float, float]:
+        r"""Epsilon and delta of one release for the whole group.
+
+        g steps from neighbour to neighbour, each (epsilon, delta):
+
+        .. math:: q_0(S) \le e^{g\varepsilon} q_g(S) + \delta \sum_{i<g} e^{i \varepsilon} .
+        """
+        epsilon = self.group_size * self.epsilon
+        if not self.delta:
+            return epsilon, 0.0
+        if self.epsilon * self.group_size > 700:
+            return epsilon, 1.0
+        steps = math.expm1(epsilon) / math.expm1(self.epsilon) if self.epsilon > 0 else float(self.group_size)
+        return epsilon, min(1.0, self.delta * steps)
+
+    def basic(self) -> tuple[float, float]:
+        """Epsilon and delta of all releases: their sums.
+
+        Holds also when a later release looks at earlier ones.
+        """
+        epsilon, delta = self.of_group
+        return self.releases * epsilon, min(1.0, self.releases * delta)
+
+    def advanced(self, slack: float) -> tuple[float, float]:
+        r"""Epsilon and delta of all releases by advanced composition, for a further delta of ``slack``.
+
+        .. math:: \varepsilon' = \sqrt{2 m \ln(1/\delta')}\,\varepsilon + m \varepsilon (e^\varepsilon - 1) ,
+                  \qquad m\delta + \delta'
+
+        (C. Dwork, G. Rothblum and S. Vadhan, Boosting and differential privacy, FOCS 2010, theorem III.3),
+        or, since a draw of the exponential mechanism that is epsilon-bounded in range is epsilon^2/8-
+        concentrated (M. Cesar and R. Rogers, Bounding, concentrating, and truncating, ALT 2021),
+
+        .. math:: \varepsilon' = \rho + 2 \sqrt{\rho \ln(1/\delta')}, \qquad \rho = m \varepsilon^2 / 8
+
+        (M. Bun and T. Steinke, Concentrated differential privacy, TCC 2016, proposition 1.3), the least of
+        these and of the sum. The second is for draws of exactly the law, so it is left out when delta is
+        positive.
+
+        Parameters
+        ----------
+        slack : float
+            Delta' above, more than 0 and less than 1.
+        """
+        if not 0 < slack < 1:
+            raise ValueError(f"slack must lie between 0 and 1; got {slack}")
+        epsilon, delta = self.of_group
+        m = self.releases
+        sums = self.basic()
+        if not m or not epsilon:
+            return sums
+        found = math.sqrt(2 * m * math.log(1 / slack)) * epsilon
+        found += m * epsilon * (odds_factor(epsilon) - 1)
+        if not delta:
+            rho = m * epsilon**2 / 8
+            found = min(found, rho + 2 * math.sqrt(rho * math.log(1 / slack)))
+        if found >= sums[0]:
+            return sums
+        return found, min(1.0, m * delta + slack)
+
+    @property
+    def log_odds(self) -> float:
+        """How far the log-odds of what is released can move, at delta 0: the sum over releases."""
+        return self.basic()[0]
+
+    @property
+    def if_left_out(self) -> float:
+        """The same when the group is left out, or joins, with nothing in its place: half of it."""
+        return self.log_odds / 2
+
+    def chances(self, chance: float) -> tuple[float, float]:
+        """Least and largest chance with the group, of what has this chance without it."""
+        return bounded_chance(chance, -self.log_odds), bounded_chance(chance, self.log_odds)
