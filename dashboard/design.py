@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from bottomup.sampler.problem import Score
+from bottomup.sampler.sensitivity import WeightingKind
 
 __all__ = ["Design"]
 
@@ -17,3 +18,5 @@ class Design(NamedTuple):
     moves: str = "mixture"
     """``"mixture"`` of moves, or ``"walk"`` for the Marked Edge Walk alone."""
     score: Score = "testimony"
+    weighting: WeightingKind = "coverage"
+    """How testimonies weigh in their clusters."""

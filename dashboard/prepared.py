@@ -1,6 +1,7 @@
 """Everything that all visitors share: the inputs, and what is worked out from them once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from bottomup.data.errors import DataError
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Testimonies
 from bottomup.sampler.problem import Problem
+from bottomup.sampler.sensitivity import Weighting, WeightingKind
 from bottomup.sampler.statistics import evaluate_plan, ranked_shares
 
 __all__ = ["PlanNumbers", "Prepared", "prepare"]
@@ -59,14 +61,13 @@ class Prepared:
         Name of the plan that stands as the enacted one at first.
     testimonies : Testimonies
     problem : Problem
+        With clusters weighted by coverage.
     scene : Scene or None
         None when the units have no outlines.
     layers : tuple of Layer
         What rests on the map.
     shares : dict of str to Share
         Shares by district that the columns allow.
-    numbers : dict of str to PlanNumbers
-        Figures of each plan that may stand as the enacted one.
     """
 
     inputs: Inputs
@@ -76,7 +77,6 @@ class Prepared:
     scene: Scene | None
     layers: tuple[Layer, ...]
     shares: dict[str, Share]
-    numbers: dict[str, PlanNumbers]
 
     @property
     def has_clusters(self) -> bool:
@@ -89,11 +89,26 @@ class Prepared:
 
     def build_ladders(self, design: Design) -> PageLadders:
         """The ladders of a page; for a worker's thread."""
-        return PageLadders(self.inputs, self.problem, design)
+        return PageLadders(self.inputs, self.problem_of(design.weighting), design)
 
-    def describe(self, assignment: NDArray[np.int32], n_districts: int) -> PlanNumbers:
+    @lru_cache(maxsize=2)  # noqa: B019 (shared by all visitors, it lives as long as the process)
+    def problem_of(self, weighting: WeightingKind) -> Problem:
+        """The problem with clusters weighted in one of the ways."""
+        if weighting == "coverage":
+            return self.problem
+        return Problem.build(self.inputs.geography, self.testimonies, Weighting(weighting))
+
+    @lru_cache(maxsize=32)  # noqa: B019
+    def numbers_of(self, name: str, weighting: WeightingKind) -> PlanNumbers:
+        """Figures of a plan that may stand as the enacted one."""
+        plan = self.plan(name)
+        return self.describe(plan.assignment, plan.n_districts, weighting)
+
+    def describe(
+        self, assignment: NDArray[np.int32], n_districts: int, weighting: WeightingKind
+    ) -> PlanNumbers:
         """Figures of any plan."""
-        return _describe(self.problem, self.shares, assignment, n_districts)
+        return _describe(self.problem_of(weighting), self.shares, assignment, n_districts)
 
 
 def prepare(inputs: Inputs) -> Prepared:
@@ -129,10 +144,6 @@ def prepare(inputs: Inputs) -> Prepared:
         scene=scene,
         layers=() if scene is None else draw_layers(scene),
         shares=shares,
-        numbers={
-            name: _describe(problem, shares, plan.assignment, plan.n_districts)
-            for name, plan in inputs.plans.items()
-        },
     )
 
 

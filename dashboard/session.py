@@ -7,11 +7,13 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
+from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Settings, Shown, promise_caption
 from bottomup.dashboard.worker import Worker
+from bottomup.sampler.problem import Problem
 from bottomup.sampler.reweighting import neighbouring_rungs
 
 __all__ = ["Session", "ShownPlan"]
@@ -62,13 +64,18 @@ class Session:
         settings.param.watch(self._run_or_pause, "running")
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
         settings.param.watch(
-            lambda *_: self.reset(), ["enacted", "tolerance", "compactness", "seed", "moves", "score"]
+            lambda *_: self.reset(), list(Design._fields)
         )
+
+    @property
+    def problem(self) -> Problem:
+        """What the walks are about, with clusters weighted as the settings say."""
+        return self.prepared.problem_of(self.settings.weighting)
 
     @property
     def enacted_numbers(self) -> PlanNumbers:
         """Figures of the plan that stands as the enacted one."""
-        return self.prepared.numbers[self.settings.enacted]
+        return self.prepared.numbers_of(self.settings.enacted, self.settings.weighting)
 
     @property
     def n_districts(self) -> int:
@@ -80,7 +87,7 @@ class Session:
         score, prepared = self.settings.score, self.prepared
         clusters = prepared.testimonies.clusters
         are_public = None if score == "testimony" or clusters is None else clusters.is_public
-        return promise_caption(prepared.problem.sensitivity(score), are_public)
+        return promise_caption(self.problem.sensitivity(score), are_public)
 
     def attend(self, present: bool) -> None:
         """Let the walks run while somebody is there and the settings say so."""

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import get_args
 
 import param
 
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import MetPlan
-from bottomup.sampler.sensitivity import Sensitivity
+from bottomup.sampler.sensitivity import Sensitivity, WeightingKind
 
 __all__ = ["EPSILONS", "SHOWN", "BarPlan", "Settings", "Shown", "promise", "promise_caption"]
 
@@ -26,6 +27,11 @@ class Settings(param.Parameterized):
         1.0, bounds=(0.0, 10.0), doc="Most that one testimony moves the log-odds of a plan."
     )
     score = param.Selector(default="testimony", objects=["testimony", "cluster"], doc="What counts as kept.")
+    weighting = param.Selector(
+        default="coverage",
+        objects=list(get_args(WeightingKind)),
+        doc="How testimonies weigh in their clusters.",
+    )
     enacted = param.Selector(
         default=None, objects=[], check_on_set=True, doc="Name of the plan that stands as the enacted one."
     )
@@ -53,7 +59,15 @@ class Settings(param.Parameterized):
     @property
     def design(self) -> Design:
         """What decides every plan; all but ε."""
-        return Design(self.enacted, self.tolerance, self.compactness, self.seed, self.moves, self.score)
+        return Design(
+            self.enacted,
+            self.tolerance,
+            self.compactness,
+            self.seed,
+            self.moves,
+            self.score,
+            self.weighting,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ not when clusters are fitted to all testimonies together; then the promise is *c
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,7 @@ __all__ = [
     "MASS",
     "Sensitivity",
     "Weighting",
+    "WeightingKind",
     "capped_sensitivity",
     "coverage_sensitivity",
     "coverage_sensitivity_from_data",
@@ -43,6 +44,8 @@ __all__ = [
     "testimony_sensitivity",
     "unit_weights",
 ]
+
+WeightingKind = Literal["coverage", "mass"]
 
 MASS = 2**30
 """Mass of one in the whole numbers that the walk counts in; as fine as makes no difference."""
@@ -55,7 +58,7 @@ class Weighting(NamedTuple):
     ``mass``: 1 in all, spread evenly over its units.
     """
 
-    kind: Literal["coverage", "mass"] = "coverage"
+    kind: WeightingKind = "coverage"
     cap: int | None = None
 
     def check(self) -> None:
@@ -66,8 +69,11 @@ class Weighting(NamedTuple):
         ValueError
             Naming the argument.
         """
-        if self.kind not in ("coverage", "mass"):
-            raise ValueError(f"the weighting of clusters must be coverage or mass; got {self.kind!r}")
+        if self.kind not in get_args(WeightingKind):
+            raise ValueError(
+                f"the weighting of clusters must be one of {', '.join(get_args(WeightingKind))}; "
+                f"got {self.kind!r}"
+            )
         if self.cap is not None and self.kind == "mass":
             raise ValueError("a cap is for coverage: with mass every testimony weighs 1 already")
         if self.cap is not None and self.cap < 1:

@@ -17,6 +17,7 @@ _WORDS_OF_SCORE = {
     "cluster": "A cluster counts by the share of its weight in its best district.",
 }
 
+_WEIGHTINGS = {"By its units": "coverage", "All alike": "mass"}
 _MOVES = {"Mixture (fast)": "mixture", "Marked Edge Walk alone": "walk"}
 
 
@@ -118,12 +119,20 @@ class ControlsView(pn.viewable.Viewer):
         )
         self._seed = pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_FIELD)
         self._moves = pmui.Select(label="Moves", options=_MOVES, value=settings.moves, **_FIELD)
+        self._weighting = pmui.Select.from_param(
+            settings.param.weighting,
+            label="A testimony weighs in its cluster",
+            options=_WEIGHTINGS,
+            **_FIELD,
+        )
         fields: list[pn.viewable.Viewable] = [
             self._tolerance,
             self._compactness,
             self._seed,
             self._moves,
         ]
+        if self._session.prepared.has_clusters:
+            fields.append(self._weighting)
         if len(self._session.prepared.inputs.plans) > 1:
             fields.insert(
                 0, pmui.Select.from_param(settings.param.enacted, label="Enacted plan (red line)", **_FIELD)
@@ -150,7 +159,7 @@ class ControlsView(pn.viewable.Viewer):
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         self._tolerance.param.watch(self._set_tolerance, "value")
         self._moves.param.watch(lambda event: settings.param.update(moves=event.new), "value")
-        settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "running"])
+        settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "weighting", "running"])
         settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
         self._run.on_click(lambda *_: self._start())
         self._pause.on_click(lambda *_: self._stop())

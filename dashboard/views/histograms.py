@@ -83,7 +83,7 @@ class HistogramsView(pn.viewable.Viewer):
         for kind, plot in self._plots.items():
             values, reference = sample.scores(kind), ignoring.scores(kind)
             enacted = session.enacted_numbers.score(kind)
-            step = session.prepared.problem.sensitivity("testimony").delta if kind == "testimony" else None
+            step = session.problem.sensitivity("testimony").delta if kind == "testimony" else None
             bins = choose_bins([values, reference, [enacted]], step=step, before=self._bins.get(kind))
             self._bins[kind] = bins
             marked = None

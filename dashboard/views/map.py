@@ -147,7 +147,9 @@ class MapView(pn.viewable.Viewer):
         if shown.kind == "enacted":
             numbers = session.enacted_numbers
         else:
-            numbers = session.prepared.describe(shown.assignment, session.n_districts)
+            numbers = session.prepared.describe(
+                shown.assignment, session.n_districts, session.settings.weighting
+            )
         items = "".join(f"<div><b>{value}</b> {name}</div>" for name, value in plan_figures(numbers))
         return f'<div class="figures">{items}</div>'
 

@@ -134,7 +134,7 @@ def test_choosing_from_a_bar_walks_through_its_plans(session: Session, wait_unti
         assert shown.kind == "chosen"
         if place <= n:
             assert f"Plan {place} of {n} " in shown.title
-        numbers = session.prepared.describe(shown.assignment, 4)
+        numbers = session.prepared.describe(shown.assignment, 4, "coverage")
         assert low <= numbers.score_testimony < high
         assert shown.origin is not None
         assert shown.origin.epsilon in sample.rungs
@@ -176,7 +176,7 @@ def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: Wa
 
 
 def test_enacted_numbers_are_those_of_the_definition(prepared: Prepared) -> None:
-    numbers = prepared.numbers["quadrants"]
+    numbers = prepared.numbers_of("quadrants", "coverage")
     assert numbers.preserved.tolist() == [False, False, True, True, True, True]
     assert numbers.score_testimony == pytest.approx(4 / 6)
     assert numbers.cut_edges == 12
