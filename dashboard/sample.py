@@ -2,23 +2,26 @@
 
 import argparse
 import itertools
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
 from bottomup.dashboard.options import (
-    Inputs,
     add_input_options,
     check_score_options,
     load_inputs,
     weighting_of,
+)
+from bottomup.dashboard.starting import (
+    Starts,
+    add_law_options,
+    check_plan_options,
+    find_starts,
+    hopeless_sentence,
+    stopping,
 )
 from bottomup.dashboard.walk_options import add_walk_options, choose_mixture, moves_of, prepare_walk
 
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_sample"]
 
-TREES = "made from random trees"
-
 
 def add_sample(commands: argparse._SubParsersAction) -> None:
     """Add the command to the command line."""
@@ -45,21 +46,7 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
     )
     add_input_options(parser)
     add_walk_options(parser)
-    parser.add_argument(
-        "--tolerance",
-        type=float,
-        default=0.05,
-        help="largest population deviation of a district (default: 0.05, that is 5 %%)",
-    )
-    parser.add_argument(
-        "--districts", type=int, help="make starts with so many districts, in place of --plan"
-    )
-    parser.add_argument(
-        "--compactness", type=float, default=0.005, help="weight of the cut edges (default: 0.005)"
-    )
-    parser.add_argument(
-        "--cut-edges", type=float, help="cut edges at the centre (default: those of the first start)"
-    )
+    add_law_options(parser)
     group = parser.add_argument_group("chains")
     group.add_argument(
         "--chains",
@@ -111,16 +98,6 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
     parser.set_defaults(run=_sample)
 
 
-class Starts(NamedTuple):
-    """The plan that each chain starts from, and the districts that all have."""
-
-    n_districts: int
-    lower: int
-    upper: int
-    plans: "list[np.ndarray]"
-    names: list[str]
-
-
 def _sample(options: argparse.Namespace) -> int:
     from bottomup.dashboard.summary import figures, summarize
     from bottomup.sampler.naming import describe_run
@@ -139,8 +116,10 @@ def _sample(options: argparse.Namespace) -> int:
     if testimonies is not None:
         print(testimonies.summary())
     problem = Problem.build(geography, testimonies, weighting_of(options))
-    starts = _find_starts(options, inputs, problem)
-    _name_hopeless(inputs, starts.upper)
+    starts = find_starts(options, inputs, problem, options.start, options.chains)
+    if testimonies is not None:
+        hopeless = hopeless_sentence(testimonies, geography.population, starts.upper)
+        print(hopeless, end="\n" if hopeless else "")
     at_start = [evaluate_plan(problem, plan, starts.n_districts) for plan in starts.plans]
     target = Target(
         n_districts=starts.n_districts,
@@ -175,7 +154,7 @@ def _sample(options: argparse.Namespace) -> int:
     # A folder that cannot be used is refused before the walk is compiled, and made only after.
     check_folder(options.out)
     prepare_walk(options.step, mixture)
-    with _stopping() as is_stopped:
+    with stopping() as is_stopped:
         source = (
             _make_chains(options, problem, target, starts, mixture)
             if plan is None
@@ -211,11 +190,7 @@ def _check_options(options: argparse.Namespace) -> None:
         )
     if options.threads < 1:
         raise ValueError(f"--threads must be at least 1; got {options.threads}")
-    if options.districts is not None and options.plan is not None:
-        raise ValueError(
-            f"--districts {options.districts} and --plan {options.plan} were both given; give the plan to "
-            "start from, or the number of districts of starts that are made"
-        )
+    check_plan_options(options)
     n_given = len(options.start) + (options.districts is None)
     if options.chains is not None and options.chains < max(1, n_given):
         raise ValueError(
@@ -241,49 +216,6 @@ def _check_options(options: argparse.Namespace) -> None:
             f"--epsilon {options.epsilon:g} is not the last of --rungs, {rungs[-1]:g}; leave --epsilon out"
         )
     options.epsilon = rungs[-1]
-
-
-def _find_starts(options: argparse.Namespace, inputs: Inputs, problem: "Problem") -> Starts:
-    """The plans given, and the rest made from random trees.
-
-    When the number of chains was left to the command and no plan can be made, the given ones must do.
-    """
-    from bottomup.data.plans import check_feasible, check_start, load_plan, population_bounds
-    from bottomup.sampler.start import StartError, make_unlike_starts
-
-    geography = inputs.geography
-    given = [] if options.districts is not None or inputs.enacted is None else [inputs.enacted]
-    given += [inputs.plans.get(name) or load_plan(name, geography) for name in options.start]
-    k = given[0].n_districts if options.districts is None else options.districts
-    lower, upper = population_bounds(geography.total_population, k, options.tolerance)
-    check_feasible(geography, k, lower, upper)
-    for plan in given:
-        check_start(geography, plan, lower, upper, k)
-    n_chains = max(2, len(given)) if options.chains is None else options.chains
-    assignments = [plan.assignment for plan in given]
-    try:
-        plans = make_unlike_starts(problem, k, lower, upper, assignments, n_chains, options.seed)
-    except StartError as error:
-        remedy = "give further plans with --start, or fewer --chains"
-        if options.chains is not None or not given:
-            raise StartError(f"{error}; {remedy}") from error
-        print(f"One chain alone: {error}; {remedy}.")
-        plans = make_unlike_starts(problem, k, lower, upper, assignments, len(given), options.seed)
-    names = [plan.name for plan in given] + [TREES] * (len(plans) - len(given))
-    return Starts(k, lower, upper, plans, names)
-
-
-def _name_hopeless(inputs: Inputs, upper: int) -> None:
-    from bottomup.data.errors import list_some
-
-    if inputs.testimonies is None:
-        return
-    hopeless = inputs.testimonies.never_whole(inputs.geography.population, upper)
-    if hopeless:
-        print(
-            f"No plan can keep these testimonies whole, for they have no unit on the map or more than "
-            f"{upper:,} people; they are counted all the same: {list_some(hopeless)}"
-        )
 
 
 class ExchangePlan(NamedTuple):
@@ -374,22 +306,3 @@ def _make_ladders(
 
 def _list(epsilons: "Sequence[float] | np.ndarray") -> str:
     return ", ".join(f"{epsilon:.3g}" for epsilon in epsilons)
-
-
-@contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
-    """Let the first interrupt from the keyboard end the run after the batch in hand, the next one at once."""
-    stopped = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.set()
-        signal.signal(signal.SIGINT, before)
-
-    # Where interrupts are ignored, as in the background, they stay so.
-    if before is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, stop)
-    try:
-        yield stopped.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
