@@ -8,9 +8,10 @@ testimony is public, and nothing here keeps it secret.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-__all__ = ["Promise", "bounded_chance", "odds_factor"]
+__all__ = ["Promise", "bounded_chance", "compose", "odds_factor"]
 
 
 def odds_factor(log_odds: float) -> float:
@@ -170,3 +171,41 @@ class Promise:
     def chances(self, chance: float) -> tuple[float, float]:
         """Least and largest chance with the group, of what has this chance without it."""
         return bounded_chance(chance, -self.log_odds), bounded_chance(chance, self.log_odds)
+
+
+def compose(promises: Iterable[Promise], slack: float | None = None) -> tuple[float, float]:
+    r"""Epsilon and delta of everything that is released under several promises, each with its own epsilon.
+
+    The sums of the epsilons and of the deltas (basic composition) hold also when a later release, or its
+    epsilon, is chosen after a look at earlier ones (R. Rogers, A. Roth, J. Ullman and S. Vadhan, Privacy
+    odometers and filters, NIPS 2016).
+
+    With a ``slack``, a smaller epsilon for a further delta of that size, where there is one: a draw of the
+    exponential mechanism at epsilon is epsilon^2/8-concentrated, see :meth:`Promise.advanced`, the
+    concentrations of all draws add up (M. Bun and T. Steinke, Concentrated differential privacy, TCC 2016),
+    and proposition 1.3 there turns their sum rho into
+
+    .. math:: \varepsilon' = \rho + 2 \sqrt{\rho \ln(1/\delta')} , \qquad
+              \rho = \sum_i m_i \varepsilon_i^2 / 8 .
+
+    It takes the epsilons as settled beforehand and every draw as one of exactly the law, so it is left out
+    when any promise has a delta of its own.
+
+    Parameters
+    ----------
+    promises : iterable of Promise
+        About the same testimonies.
+    slack : float, optional
+        Delta' above, more than 0 and less than 1; None for the sums alone.
+    """
+    if slack is not None and not 0 < slack < 1:
+        raise ValueError(f"slack must lie between 0 and 1; got {slack}")
+    released = list(promises)
+    sums = [promise.basic() for promise in released]
+    epsilon = math.fsum(each for each, _ in sums)
+    delta = min(1.0, math.fsum(each for _, each in sums))
+    if slack is None or delta:
+        return epsilon, delta
+    rho = math.fsum(promise.releases * promise.of_group[0] ** 2 / 8 for promise in released)
+    found = rho + 2 * math.sqrt(rho * math.log(1 / slack))
+    return (found, slack) if found < epsilon else (epsilon, 0.0)
