@@ -1,6 +1,6 @@
 """Figures: each builder returns a figure together with the sources through which it is filled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from bottomup.dashboard.binning import Bins
 from bottomup.dashboard.palette import BASELINE, ENACTED, ENSEMBLE, INK, MUTED
 from bottomup.dashboard.scaling import scale_with_page
+from bottomup.dashboard.whatif import GroupShares
 
-__all__ = ["BoxPlot", "ClusterPlot", "HistogramPlot", "box_plot", "cluster_plot", "histogram_plot"]
+__all__ = [
+    "BoxPlot",
+    "ClusterPlot",
+    "HistogramPlot",
+    "LimitPlot",
+    "box_plot",
+    "cluster_plot",
+    "histogram_plot",
+    "limit_plot",
+]
 
 _FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 _CHOSEN = "#12385f"
 _ROW_PIXELS = 25
 _HEADROOM = 1.5
 _MARGIN = 0.06
+_NAMED_EPSILONS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # Width of a letter of a label, as a share of the narrowest plot.
 _ROOM_PER_LETTER = 0.023
 
@@ -256,6 +267,57 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
         "rank", "share", source=points, size=12, fill_color=ENACTED, line_color="white", line_width=1.5
     )
     return BoxPlot(plot, boxes, points)
+
+
+@dataclass(frozen=True, eq=False)
+class LimitPlot:
+    """A share by ε: with an attack, without it, and between them what the limit allows.
+
+    Attributes
+    ----------
+    figure : bokeh.plotting.figure
+    points : ColumnDataSource
+        ``place`` of ε on the slider, ``under``, ``without``, ``baseline``, ``least`` and ``most``.
+    epsilons : tuple of float
+        Positions of the slider.
+    """
+
+    figure: figure
+    points: ColumnDataSource
+    epsilons: tuple[float, ...]
+
+    def fill(self, shares: Mapping[float, GroupShares]) -> None:
+        """Show these shares, by ε."""
+        self.points.data = {
+            "place": [self.epsilons.index(epsilon) for epsilon in shares],
+            **{
+                name: [getattr(own, name) for own in shares.values()]
+                for name in ("under", "without", "baseline", "least", "most")
+            },
+        }
+
+
+def limit_plot(title: str, epsilons: Sequence[float], x_title: str = "") -> LimitPlot:
+    """Make an empty chart of a share between 0 and 1 by ε, evenly spread as on the slider."""
+    names = ("place", "under", "without", "baseline", "least", "most")
+    points = ColumnDataSource({name: [] for name in names})
+    plot = _figure(x_title, "", title=title)
+    plot.title.text_font, plot.title.text_font_size = _FONT, "15px"
+    plot.title.text_color = INK
+    plot.x_range = Range1d(-0.5, len(epsilons) - 0.5)
+    plot.y_range = Range1d(-0.02, 1.02)
+    plot.yaxis.formatter = NumeralTickFormatter(format="0%")
+    plot.yaxis.ticker.desired_num_ticks = 4
+    named = {place: f"{epsilon:g}" for place, epsilon in enumerate(epsilons) if epsilon in _NAMED_EPSILONS}
+    plot.xaxis.ticker = list(named)
+    plot.xaxis.major_label_overrides = named
+    plot.xgrid.grid_line_color = None
+    plot.varea("place", "least", "most", source=points, fill_color="#bcd3ec", fill_alpha=0.45)
+    plot.line("place", "baseline", source=points, color=BASELINE, line_width=2.5)
+    plot.line("place", "without", source=points, color=MUTED, line_width=3, line_dash="dashed")
+    plot.line("place", "under", source=points, color=ENSEMBLE, line_width=4)
+    plot.scatter("place", "under", source=points, size=7, color=ENSEMBLE)
+    return LimitPlot(plot, points, tuple(epsilons))
 
 
 def _figure(x_title: str, y_title: str, **options: Any) -> figure:

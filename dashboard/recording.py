@@ -125,6 +125,29 @@ class Recording:
         shares = {name: copies.pop(name) for name in self._share_names}
         return Plans(**copies, shares=shares)
 
+    def read_assignments(
+        self, steps: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
+        """The plans recorded at some steps.
+
+        Parameters
+        ----------
+        steps : int64 array
+            Ascending.
+
+        Returns
+        -------
+        rows : int64 array, shape (R,)
+            Which of ``steps`` are still held.
+        plans : uint8 or uint16 array, shape (R, n)
+        """
+        with self._lock:
+            held = self._columns["step"][: self._n] if self._n else np.empty(0, dtype=np.int64)
+            _, rows, places = np.intersect1d(steps, held, assume_unique=True, return_indices=True)
+            packed = [self._assignments[place] for place in places]
+        plans = [np.frombuffer(zlib.decompress(each), dtype=self._dtype) for each in packed]
+        return rows, np.array(plans, dtype=self._dtype).reshape(len(plans), -1)
+
     def plan_at(self, step: int) -> NDArray[np.unsignedinteger] | None:
         """The plan recorded at ``step``, or None when it has been dropped since."""
         with self._lock:

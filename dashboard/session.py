@@ -7,11 +7,13 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
+from bottomup.dashboard.background import Background
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Settings, Shown, promise_caption
+from bottomup.dashboard.whatif import WhatIf
 from bottomup.dashboard.worker import Worker
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.reweighting import neighbouring_rungs
@@ -61,11 +63,10 @@ class Session:
         self.shown = Shown()
         settings = self.settings
         self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
+        self.background: Background[list[WhatIf]] = Background()
         settings.param.watch(self._run_or_pause, "running")
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
-        settings.param.watch(
-            lambda *_: self.reset(), list(Design._fields)
-        )
+        settings.param.watch(lambda *_: self.reset(), list(Design._fields))
 
     @property
     def problem(self) -> Problem:
@@ -103,6 +104,7 @@ class Session:
     def close(self) -> None:
         """End the worker's thread."""
         self.worker.stop()
+        self.background.stop()
 
     def _run_or_pause(self, *_: param.parameterized.Event) -> None:
         if self._attended and self.settings.running:

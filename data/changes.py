@@ -191,13 +191,19 @@ def deduplicate(testimonies: Testimonies) -> Testimonies:
 
 
 def draw_adversary(
-    testimonies: Testimonies, geography: Geography, removed: NDArray[np.int64], most_people: float, seed: int
+    testimonies: Testimonies,
+    geography: Geography,
+    removed: NDArray[np.int64],
+    most_people: float,
+    seed: int,
+    across: NDArray[np.integer] | None = None,
 ) -> list[NDArray[np.int32]]:
     """Draw a group's testimonies: as many as are removed and as large, around one place away from them.
 
     Each grows from the same unit, neighbour by neighbour in random order, to the number of units of one of
     the removed testimonies or until it would hold ``most_people``. The place is drawn among the half of the
-    units that lies farthest from the removed ones by steps on the dual graph.
+    units that lies farthest from the removed ones by steps on the dual graph, and of these among those on the
+    borders of a plan when one is given: the group then wants together what the plan keeps apart.
 
     Parameters
     ----------
@@ -208,6 +214,8 @@ def draw_adversary(
     most_people : float
         No drawn testimony holds more, unless a single unit does: a district must have room for it.
     seed : int
+    across : int array, shape (n_units,), optional
+        A plan.
 
     Returns
     -------
@@ -218,7 +226,13 @@ def draw_adversary(
     indptr, neighbor, _ = build_csr(geography.n_units, geography.edges)
     near = [testimonies.units_of(int(t)) for t in removed]
     distance = _steps_from(indptr, neighbor, np.unique(np.concatenate([np.empty(0, np.int32), *near])))
-    centre = int(rng.choice(np.flatnonzero(distance >= np.median(distance))))
+    is_far = distance >= np.median(distance)
+    if across is not None:
+        one, other = geography.edges.T
+        is_on_border = np.zeros(geography.n_units, dtype=bool)
+        is_on_border[geography.edges[across[one] != across[other]]] = True
+        is_far = is_far & is_on_border if (is_far & is_on_border).any() else is_far
+    centre = int(rng.choice(np.flatnonzero(is_far)))
     sizes = [max(1, len(units)) for units in near]
     return [_grow(rng, indptr, neighbor, geography.population, centre, size, most_people) for size in sizes]
 

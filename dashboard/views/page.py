@@ -12,6 +12,7 @@ from bottomup.dashboard.views.communities import CommunitiesView
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.histograms import HistogramsView
+from bottomup.dashboard.views.influence import InfluenceView
 from bottomup.dashboard.views.map import MapView
 from bottomup.dashboard.views.release import has_browser
 from bottomup.dashboard.views.spread import SpreadView
@@ -29,11 +30,12 @@ _TABLE_EVERY = 33
 _SETTLING_TICKS = 7
 
 
-TabView = HistogramsView | CommunitiesView | SpreadView | ExportView
+TabView = HistogramsView | CommunitiesView | SpreadView | InfluenceView | ExportView
 _TABS: dict[str, type[TabView]] = {
     "How does it compare?": HistogramsView,
     "Which communities?": CommunitiesView,
     "Who ends up where?": SpreadView,
+    "Who can sway it?": InfluenceView,
     "Save a plan": ExportView,
 }
 

@@ -30,6 +30,7 @@ p { margin: 0 0 6px 0; }
 h1 { font-size: 1.375rem; font-weight: 700; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.0625rem; font-weight: 700; margin: 0 0 2px 0; }
 b { font-weight: 700; }
+.said { font-size: 1.125rem; }
 .quiet { color: #4d5864; font-size: 0.9375rem; }
 .ends { display: flex; justify-content: space-between; gap: 1.5rem; color: #4d5864; font-size: 0.9375rem;
         line-height: 1.2; }
