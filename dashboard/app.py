@@ -5,20 +5,21 @@ import sys
 
 import panel as pn
 
-from bottomup.dashboard.options import load_inputs, parse_input_options
+from bottomup.dashboard.options import load_inputs, parse_page_options
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.page import TICK_MILLISECONDS, PageView, failure
 from bottomup.dashboard.views.release import release_with_session
 from bottomup.dashboard.views.style import PAGE_CSS, TEXT_STYLE
 from bottomup.data.errors import DataError
+from bottomup.sampler.ledger import Ledger
 
 logger = logging.getLogger(__name__)
 
 
-def create_app(prepared: Prepared) -> PageView:
-    """Make the page of one visitor; two calls share nothing but ``prepared``."""
-    session = Session(prepared)
+def create_app(prepared: Prepared, ledger: Ledger | None = None) -> PageView:
+    """Make the page of one visitor; two calls share nothing but ``prepared`` and the file of the ledger."""
+    session = Session(prepared, ledger=ledger)
     page = PageView(session)
     release_with_session(session)
     if pn.state.curdoc is not None:
@@ -29,14 +30,14 @@ def create_app(prepared: Prepared) -> PageView:
 def serve() -> None:
     """Show the page for the inputs of the command line, or what is wrong with them."""
     pn.extension("tabulator", raw_css=[PAGE_CSS])
-    options = parse_input_options(sys.argv[1:])
+    options = parse_page_options(sys.argv[1:])
     try:
         prepared = pn.state.as_cached("prepared inputs", lambda: prepare(load_inputs(options)))
     except (DataError, OSError) as error:
         logger.exception("The inputs could not be read.")
         pn.pane.HTML(failure(str(error)), **TEXT_STYLE, sizing_mode="stretch_width").servable()
         return
-    page = create_app(prepared)
+    page = create_app(prepared, Ledger(options.ledger))
     pn.config.exception_handler = page.show_failure
     page.servable(title=f"Redistricting from the bottom up – {prepared.inputs.geography.name}")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bottomup.dashboard.bench import add_bench
-from bottomup.dashboard.options import add_input_options, input_arguments, load_inputs
+from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
 from bottomup.dashboard.sample import add_sample
 from bottomup.dashboard.verify import add_verify
 from bottomup.dashboard.walk_options import choose_mixture, prepare_walk
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _add_serve(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("serve", help="open the page in the browser")
-    add_input_options(parser)
+    add_page_options(parser)
     parser.add_argument("--port", type=int, default=5006)
     parser.add_argument("--no-show", action="store_true", help="serve without opening a browser")
     parser.set_defaults(run=_serve)
@@ -61,6 +61,6 @@ def _serve(options: argparse.Namespace) -> int:
     if not options.no_show:
         command.append("--show")
     # Panel reads the command line of the process, whatever it is called with.
-    sys.argv = [*command, "--args", *input_arguments(options)]
+    sys.argv = [*command, "--args", *page_arguments(options)]
     run_panel()
     return 0

@@ -18,16 +18,20 @@ from bottomup.data.testimonies import Testimonies, read_testimonies
 from bottomup.sampler.sensitivity import Weighting
 
 __all__ = [
+    "LEDGER_FILE",
     "Inputs",
     "add_input_options",
+    "add_page_options",
     "add_score_options",
     "check_score_options",
-    "input_arguments",
     "load_inputs",
-    "parse_input_options",
+    "page_arguments",
+    "parse_page_options",
     "weighting_of",
 ]
 
+LEDGER_FILE = "bottomup-ledger.csv"
+"""Where releases are written when no other file is named."""
 DEMO_PLAN = "cd2025"
 # What errors call arguments of functions is an option here, or cannot be given.
 _OPTIONS = {"id_column": "--id", "population_column": "--population"}
@@ -92,6 +96,18 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
 
 
+def add_page_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a page to ``parser``: its inputs, and where it writes releases down."""
+    add_input_options(parser)
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        default=LEDGER_FILE,
+        help="CSV in which every released plan is written down before it is saved (default: %(default)s in "
+        "the current folder)",
+    )
+
+
 def add_score_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what testimony counts for to ``parser``."""
     parser.add_argument(
@@ -151,17 +167,17 @@ def check_score_options(options: argparse.Namespace) -> None:
         raise ValueError(f"--epsilon {options.epsilon:g} needs --testimonies, or leave it out")
 
 
-def parse_input_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the input options of a page from ``arguments`` (default: the command line)."""
+def parse_page_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the options of a page from ``arguments`` (default: the command line)."""
     parser = argparse.ArgumentParser(prog="panel serve dashboard/app.py --args", description=__doc__)
-    add_input_options(parser)
+    add_page_options(parser)
     return parser.parse_args(arguments)
 
 
-def input_arguments(options: argparse.Namespace) -> list[str]:
-    """Return the command line that gives the same input options again."""
+def page_arguments(options: argparse.Namespace) -> list[str]:
+    """Return the command line that gives the same options of a page again."""
     parser = argparse.ArgumentParser()
-    add_input_options(parser)
+    add_page_options(parser)
     arguments = []
     for name in vars(parser.parse_args([])):
         value = getattr(options, name)

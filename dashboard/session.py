@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.background import Background
 from bottomup.dashboard.design import Design
+from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
-from bottomup.dashboard.state import BarPlan, Settings, Shown, promise_caption
+from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown, promise_caption
 from bottomup.dashboard.whatif import WhatIf
 from bottomup.dashboard.worker import Worker
+from bottomup.sampler.accounting import CURRENT_PLAN, FROM_CHART
+from bottomup.sampler.ledger import Ledger
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.reweighting import neighbouring_rungs
 
@@ -36,6 +39,8 @@ class ShownPlan:
         What plan it is, in words.
     origin : Origin or None
         Where a walk met it; None for an enacted plan.
+    draw : Draw or None
+        What it would count as if it were released; None for an enacted plan.
     """
 
     kind: str
@@ -43,6 +48,7 @@ class ShownPlan:
     names: tuple[str, ...]
     title: str
     origin: Origin | None
+    draw: Draw | None
 
 
 class Session:
@@ -54,10 +60,21 @@ class Session:
         Shared with all visitors.
     slots : FairSlots
         Whose turns the worker takes.
+    ledger : Ledger, optional
+        Where releases are written; a file of the current folder when not given.
+
+    Attributes
+    ----------
+    lots : list of float
+        Epsilons of the plans drawn by lot since one of them was released: who passes plans over chooses.
     """
 
-    def __init__(self, prepared: Prepared, *, slots: FairSlots = SAMPLING) -> None:
+    def __init__(
+        self, prepared: Prepared, *, slots: FairSlots = SAMPLING, ledger: Ledger | None = None
+    ) -> None:
         self.prepared = prepared
+        self.ledger = Ledger(LEDGER_FILE) if ledger is None else ledger
+        self.lots: list[float] = []
         self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
         self._attended = False
         self.shown = Shown()
@@ -143,14 +160,15 @@ class Session:
         if not places:
             return False
         before, number = self.shown.chosen, 0
-        if before is not None and (before.score, before.low, before.high) == (score, low, high):
+        if isinstance(before, BarPlan) and (before.score, before.low, before.high) == (score, low, high):
             # The first plan met after the one shown, and the first of all after the last.
             number = bisect_right(places, before.place) % len(places)
         step, ladder, rung = places[number]
         plan = standing.recorded.plan_at(ladder, rung, step)
         if plan is None:
             return False
-        self.shown.choose(BarPlan(plan, places[number], score, low, high, number + 1, len(places)))
+        seen = Draw(FROM_CHART, sample.n_plans, max(sample.rungs))
+        self.shown.choose(BarPlan(plan, seen, places[number], score, low, high, number + 1, len(places)))
         return True
 
     def shown_plan(self) -> ShownPlan:
@@ -158,19 +176,18 @@ class Session:
         enacted = self.prepared.plan(self.settings.enacted)
         standing, chosen = self.worker.progress.standing, self.shown.chosen
         if self.shown.kind == "chosen" and chosen is not None:
-            origin = chosen.plan.origin
-            title = (
-                f"Plan {chosen.number} of {chosen.of} in the bar {chosen.low:.1%} to {chosen.high:.1%}, "
-                f"met in round {origin.round:,}"
+            plan = chosen.plan
+            return ShownPlan(
+                "chosen", plan.assignment, enacted.labels, chosen.title, plan.origin, chosen.draw
             )
-            return ShownPlan("chosen", chosen.plan.assignment, enacted.labels, title, origin)
         if self.shown.kind == "current" and standing is not None and standing.current:
             epsilons = [plan.origin.epsilon for plan in standing.current]
             # Never from above the chosen ε: the promise that the page states would not hold for it.
             plan = standing.current[neighbouring_rungs(epsilons, self.settings.epsilon)[0]]
             title = f"The walk's plan in round {plan.origin.round:,}, at ε = {plan.origin.epsilon:.2g}"
-            return ShownPlan("current", plan.assignment, enacted.labels, title, plan.origin)
+            draw = Draw(CURRENT_PLAN, 1, plan.origin.epsilon)
+            return ShownPlan("current", plan.assignment, enacted.labels, title, plan.origin, draw)
         title = f"Enacted plan {enacted.name}"
         if self.shown.kind == "current":
             title += ", where the walk starts"
-        return ShownPlan("enacted", enacted.assignment, enacted.labels, title, None)
+        return ShownPlan("enacted", enacted.assignment, enacted.labels, title, None, None)

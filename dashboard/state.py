@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import param
 
@@ -10,7 +10,17 @@ from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import MetPlan
 from bottomup.sampler.sensitivity import Sensitivity, WeightingKind
 
-__all__ = ["EPSILONS", "SHOWN", "BarPlan", "Settings", "Shown", "promise", "promise_caption"]
+__all__ = [
+    "EPSILONS",
+    "SHOWN",
+    "BarPlan",
+    "Draw",
+    "Settings",
+    "Shown",
+    "TakenPlan",
+    "promise",
+    "promise_caption",
+]
 
 _PER_DECADE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EPSILONS: tuple[float, ...] = (0.0, *(round(step / 10, 2) for step in _PER_DECADE), *_PER_DECADE, 10.0)
@@ -70,6 +80,16 @@ class Settings(param.Parameterized):
         )
 
 
+class Draw(NamedTuple):
+    """How a plan came to be chosen, and what it would count as if it were released."""
+
+    chosen: str
+    """As `bottomup.sampler.accounting.Release` has it."""
+    draws: int
+    epsilon: float
+    """Largest of any of the draws."""
+
+
 @dataclass(frozen=True, eq=False)
 class BarPlan:
     """A plan chosen from a bar of a histogram.
@@ -77,6 +97,8 @@ class BarPlan:
     Attributes
     ----------
     plan : MetPlan
+    draw : Draw
+        All plans behind the histogram count.
     place : tuple of (int, int, int)
         Step, ladder and rung of its recording, the order in which the plans of a bar come.
     score : {"testimony", "cluster"}
@@ -88,6 +110,7 @@ class BarPlan:
     """
 
     plan: MetPlan
+    draw: Draw
     place: tuple[int, int, int]
     score: str
     low: float
@@ -95,15 +118,40 @@ class BarPlan:
     number: int
     of: int
 
+    @property
+    def title(self) -> str:
+        """What plan it is, in words."""
+        return (
+            f"Plan {self.number} of {self.of} in the bar {self.low:.1%} to {self.high:.1%}, "
+            f"met in round {self.plan.origin.round:,}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TakenPlan:
+    """A plan taken without a look at the charts: drawn by lot, or the walk's own of some moment.
+
+    Attributes
+    ----------
+    plan : MetPlan
+    draw : Draw
+    title : str
+        What plan it is, in words.
+    """
+
+    plan: MetPlan
+    draw: Draw
+    title: str
+
 
 class Shown(param.Parameterized):
     """Which plan the map shows."""
 
     kind = param.Selector(default="current", objects=list(SHOWN), doc="A key of SHOWN.")
-    chosen = param.ClassSelector(class_=BarPlan, default=None, doc="The plan last taken from a bar.")
+    chosen = param.ClassSelector(class_=(BarPlan, TakenPlan), default=None, doc="The plan last chosen.")
 
-    def choose(self, plan: BarPlan) -> None:
-        """Show a plan from a bar."""
+    def choose(self, plan: BarPlan | TakenPlan) -> None:
+        """Show a plan that has been chosen."""
         self.param.update(chosen=plan, kind="chosen")
 
     def forget(self) -> None:

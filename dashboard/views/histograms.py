@@ -8,6 +8,7 @@ from bokeh.events import DoubleTap, Tap
 from bottomup.dashboard.binning import Bins, choose_bins
 from bottomup.dashboard.plots import HistogramPlot, histogram_plot
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.state import BarPlan
 from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for
 from bottomup.dashboard.wording import SCORE_TITLES, comparison, number_of_plans, reliability_line
 
@@ -87,7 +88,7 @@ class HistogramsView(pn.viewable.Viewer):
             bins = choose_bins([values, reference, [enacted]], step=step, before=self._bins.get(kind))
             self._bins[kind] = bins
             marked = None
-            if chosen is not None and chosen.score == kind:
+            if isinstance(chosen, BarPlan) and chosen.score == kind:
                 bar = int(bins.bar_of((chosen.low + chosen.high) / 2))
                 marked = bar if bar >= 0 else None
             plot.fill(bins, values, reference, enacted=enacted, marked_bar=marked)

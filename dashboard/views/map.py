@@ -99,7 +99,9 @@ class MapView(pn.viewable.Viewer):
     def _show(self, kind: str) -> None:
         shown = self._session.shown
         if kind == "chosen" and shown.chosen is None:
-            self._title.object = "<p><b>No plan chosen yet:</b> tap a bar of a histogram.</p>"
+            self._title.object = (
+                "<p><b>No plan chosen yet:</b> draw one by lot where plans are saved, or tap a bar.</p>"
+            )
             self._kind.value = shown.kind
             return
         shown.kind = kind
