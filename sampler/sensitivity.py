@@ -128,8 +128,10 @@ def capped_sensitivity(n_testimonies: int, cap: int, total: int) -> Sensitivity:
     """Of the cluster score by coverage in which no testimony weighs more than a public cap B: B/W.
 
     The proof is that of :func:`mass_sensitivity` with B in place of 1. The total weight W is not public, but
-    it cancels, see the module. So this holds without a look at the data, and counts for more than
-    :func:`coverage_sensitivity`, which bounds the quotient in place of the tally.
+    it cancels, see the module. So this holds without a look at the data. It counts for more than
+    :func:`coverage_sensitivity`, which bounds the quotient in place of the tally, whenever W is more than
+    (T - 1) b + B: nearly always, since that is what T testimonies weigh of which all but one are as small as
+    may be.
     """
     return Sensitivity(MASS * cap, total, "B/W", {"T": n_testimonies, "B": cap}, looks_at_data=False)
 
@@ -150,9 +152,11 @@ def coverage_sensitivity_from_data(sizes: ArrayLike, total: int) -> Sensitivity:
     the last because N <= W. In both roles: |s' - s| <= max(a, b)/max(W, W').
 
     The figure here puts the largest testimony on record for max(a, b) and W for the larger total. It is
-    reached. **It looks at the data**: it holds for replacements no larger than the largest testimony. If one
-    testimony could be larger than all others, it would change the figure, and with it how much every other
-    one counts. A public cap is free of that.
+    reached. **It looks at the data**: it holds for replacements no larger than the largest testimony, and
+    the promise that is made with it holds as long as the largest size on record stays what it is. A larger
+    testimony raises it, and to replace the only one of that size by a smaller one lowers it; either changes
+    how much every other testimony counts, and moves the odds by more than epsilon. A public cap is free of
+    that.
     """
     largest = int(np.max(sizes, initial=0))
     return Sensitivity(largest, total, "max|t|/W", {}, looks_at_data=True)
