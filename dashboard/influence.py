@@ -5,11 +5,11 @@ import math
 from bottomup.dashboard.state import odds_factor
 from bottomup.sampler.promise import Promise
 
-__all__ = ["WEAK_FACTOR", "draws_of_hundred", "error_sentence", "group_sizes", "in_hundred", "odds_sentence"]
+__all__ = ["USELESS", "WEAK_FACTOR", "draws_of_hundred", "error_sentence", "group_sizes", "in_hundred", "odds_sentence"]
 
 WEAK_FACTOR = 3.0
 """Odds that can change by more than this are marked: even odds become more than three to one."""
-_USELESS = 1e6
+USELESS = 1e6
 
 
 def group_sizes(n_testimonies: int) -> list[int]:
@@ -20,7 +20,7 @@ def group_sizes(n_testimonies: int) -> list[int]:
 
 def times(log_odds: float) -> str:
     """A factor of the odds as it is read aloud; above a million it is no useful limit."""
-    if log_odds > math.log(_USELESS):
+    if log_odds > math.log(USELESS):
         return "more than a million times"
     return f"×{odds_factor(log_odds)}"
 
@@ -34,7 +34,7 @@ def odds_sentence(promise: Promise, n_testimonies: int) -> str:
     if size > 1:
         who = f"any {size:,} of the {n_testimonies:,} testimonies say"
     limit = times(promise.log_odds)
-    if promise.log_odds > math.log(_USELESS):
+    if promise.log_odds > math.log(USELESS):
         return f"<b>Whatever {who}: the odds of any plan may change {limit}, which is no useful limit.</b>"
     return f"<b>Whatever {who}, the odds of any plan change at most {limit}.</b>"
 
@@ -42,9 +42,9 @@ def odds_sentence(promise: Promise, n_testimonies: int) -> str:
 def in_hundred(chance: float) -> str:
     """A chance as draws of a hundred, never rounded to none or all unless it is."""
     if 0 < chance < 0.005:
-        return "fewer than 1"
+        return "under 1"
     if 0.995 < chance < 1:
-        return "more than 99"
+        return "over 99"
     return f"{100 * chance:.0f}"
 
 

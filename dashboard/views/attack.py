@@ -65,10 +65,10 @@ class AttackView(pn.viewable.Viewer):
             **TEXT_STYLE,
         )
         self._plots: dict[str, LimitPlot] = {
-            name: limit_plot(title, EPSILONS)
-            for name, title in (
-                ("added", "What the group pushes is kept whole"),
-                ("removed", "What gave way is kept whole"),
+            name: limit_plot(title, EPSILONS, x_title)
+            for name, title, x_title in (
+                ("added", "What the group pushes is kept whole", ""),
+                ("removed", "What gave way is kept whole", "ε"),
             )
         }
         self._panes = {
