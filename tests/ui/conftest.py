@@ -7,9 +7,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import geopandas as gpd
+import numpy as np
+import pandas as pd
 import pytest
+import shapely
 from serving import BROWSERS, PAINTED, QUIET, find_browser, serving
 
 from bottomup.sampler.chain import default_mixture, warm_up
@@ -95,3 +100,37 @@ def serve(
 def demo(serve: Callable[..., str]) -> str:
     """Address of the page with the demonstration."""
     return serve()
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files as a state brings them: three tables, and outlines as GeoJSON."""
+    folder = tmp_path_factory.mktemp("files")
+    side = 12
+    y, x = np.divmod(np.arange(side * side), side)
+    ids = [f"29{i:04d}" for i in range(side * side)]
+    squares = shapely.box(-92.5 + x / 50, 38 + y / 50, -92.5 + (x + 1) / 50, 38 + (y + 1) / 50)
+    gpd.GeoDataFrame({"GEOID20": ids}, geometry=squares, crs="EPSG:4326").to_file(folder / "units.geojson")
+    pd.DataFrame({"GEOID20": ids, "pop20": 100 + x, "plan": 1 + 2 * (y >= 6) + (x >= 6)}).to_csv(
+        folder / "nodes.csv", index=False
+    )
+    pairs = [(i, i + 1) for i in range(side * side) if x[i] < side - 1]
+    pairs += [(i, i + side) for i in range(side * (side - 1))]
+    pd.DataFrame([(ids[u], ids[v]) for u, v in pairs], columns=["u", "v"]).to_csv(
+        folder / "edges.csv", index=False
+    )
+    rows = [(f"t{t}", ids[t * 5 + j], f"C{t % 3}") for t in range(20) for j in range(3)]
+    pd.DataFrame(rows, columns=["testimony", "GEOID20", "cluster"]).to_csv(
+        folder / "testimonies.csv", index=False
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def gridland(serve: Callable[..., str], files: Path) -> str:
+    """Address of the page with those files."""
+    return serve(
+        *("--units", str(files / "nodes.csv"), "--edges", str(files / "edges.csv")),
+        *("--shapes", str(files / "units.geojson"), "--id", "GEOID20", "--population", "pop20"),
+        *("--plan", "plan", "--testimonies", str(files / "testimonies.csv"), "--name", "Gridland"),
+    )

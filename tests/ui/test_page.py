@@ -14,7 +14,6 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-import shapely
 from PIL import Image
 
 from bottomup.dashboard.ladders import PLACINGS
@@ -302,37 +301,8 @@ def test_saved_files_are_the_plan_on_the_map(visit: Any, demo: str, tmp_path: Pa
     visit.assert_clean()
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files as a state brings them: three tables, and outlines as GeoJSON."""
-    folder = tmp_path_factory.mktemp("files")
-    side = 12
-    y, x = np.divmod(np.arange(side * side), side)
-    ids = [f"29{i:04d}" for i in range(side * side)]
-    squares = shapely.box(-92.5 + x / 50, 38 + y / 50, -92.5 + (x + 1) / 50, 38 + (y + 1) / 50)
-    gpd.GeoDataFrame({"GEOID20": ids}, geometry=squares, crs="EPSG:4326").to_file(folder / "units.geojson")
-    pd.DataFrame({"GEOID20": ids, "pop20": 100 + x, "plan": 1 + 2 * (y >= 6) + (x >= 6)}).to_csv(
-        folder / "nodes.csv", index=False
-    )
-    pairs = [(i, i + 1) for i in range(side * side) if x[i] < side - 1]
-    pairs += [(i, i + side) for i in range(side * (side - 1))]
-    pd.DataFrame([(ids[u], ids[v]) for u, v in pairs], columns=["u", "v"]).to_csv(
-        folder / "edges.csv", index=False
-    )
-    rows = [(f"t{t}", ids[t * 5 + j], f"C{t % 3}") for t in range(20) for j in range(3)]
-    pd.DataFrame(rows, columns=["testimony", "GEOID20", "cluster"]).to_csv(
-        folder / "testimonies.csv", index=False
-    )
-    return folder
-
-
-def test_the_page_works_from_files_of_ones_own(visit: Any, serve: Callable[..., str], files: Path) -> None:
-    address = serve(
-        *("--units", str(files / "nodes.csv"), "--edges", str(files / "edges.csv")),
-        *("--shapes", str(files / "units.geojson"), "--id", "GEOID20", "--population", "pop20"),
-        *("--plan", "plan", "--testimonies", str(files / "testimonies.csv"), "--name", "Gridland"),
-    )
-    visit.open(address)
+def test_the_page_works_from_files_of_ones_own(visit: Any, gridland: str) -> None:
+    visit.open(gridland)
     page = visit.page
     page.get_by_text("Gridland: 144 units, 4 districts, 20 testimonies").wait_for()
     page.get_by_role("button", name="Advanced").click()
