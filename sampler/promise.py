@@ -105,12 +105,11 @@ class Promise:
 
         .. math:: q_0(S) \le e^{g\varepsilon} q_g(S) + \delta \sum_{i<g} e^{i \varepsilon} .
         """
-        epsilon = self.group_size * self.epsilon
-        if not self.delta:
-            return epsilon, 0.0
-        if self.epsilon * self.group_size > 700:
-            return epsilon, 1.0
-        steps = math.expm1(epsilon) / math.expm1(self.epsilon) if self.epsilon > 0 else float(self.group_size)
+        g, epsilon = self.group_size, self.group_size * self.epsilon
+        if not self.delta or not self.epsilon:
+            return epsilon, min(1.0, g * self.delta)
+        # The sum, written so that no term overflows while the sum does not.
+        steps = odds_factor(epsilon - self.epsilon) * math.expm1(-epsilon) / math.expm1(-self.epsilon)
         return epsilon, min(1.0, self.delta * steps)
 
     def basic(self) -> tuple[float, float]:
@@ -152,7 +151,7 @@ class Promise:
         found = math.sqrt(2 * m * math.log(1 / slack)) * epsilon
         found += m * epsilon * (odds_factor(epsilon) - 1)
         if not delta:
-            rho = m * epsilon**2 / 8
+            rho = m * epsilon * epsilon / 8
             found = min(found, rho + 2 * math.sqrt(rho * math.log(1 / slack)))
         if found >= sums[0]:
             return sums
@@ -160,7 +159,22 @@ class Promise:
 
     @property
     def log_odds(self) -> float:
-        """How far the log-odds of what is released can move, at delta 0: the sum over releases."""
+        r"""How far the log-odds of what is released can move, at delta 0: the sum over releases.
+
+        For releases that do not look at one another exponents add up, see the module on sensitivity. For
+        others it takes a proof, since composition in general bounds probabilities and not odds. Let the laws
+        of the first release x be p(x) and, up to a factor, t(x) p(x), where no two t are further apart than
+        E; let y(x) be the chance of the event given x, whose odds move by E' or less, at worst to
+        E'y/(1 - y). With Z = 1 + (E' - 1)y the odds of the event are then
+
+        .. math:: E' \sum_x \frac{p t y}{Z} \Big/ \sum_x \frac{p t (1 - y)}{Z} , \text{ and have been }
+                  \sum_x p y \Big/ \sum_x p (1 - y) .
+
+        The first is EE' times the second or less: multiplied out, that holds for each pair of first releases
+        a, b with y_a >= y_b. With u = y_a(1 - y_b), v = y_b(1 - y_a) and r = t_a Z_b/(t_b Z_a), which is E or
+        less since Z_b <= Z_a, it says that ru + v <= E(u + rv), or r(u - Ev) <= Eu - v. If u > Ev, the left
+        is E(u - Ev) or less, hence Eu - v or less; else it is negative or 0, and the right is not, as u >= v.
+        """
         return self.basic()[0]
 
     @property
@@ -169,7 +183,7 @@ class Promise:
         return self.log_odds / 2
 
     def chances(self, chance: float) -> tuple[float, float]:
-        """Least and largest chance with the group, of what has this chance without it."""
+        """Least and largest chance with the group, at delta 0, of what has this chance without it."""
         return bounded_chance(chance, -self.log_odds), bounded_chance(chance, self.log_odds)
 
 
@@ -206,6 +220,6 @@ def compose(promises: Iterable[Promise], slack: float | None = None) -> tuple[fl
     delta = min(1.0, math.fsum(each for _, each in sums))
     if slack is None or delta:
         return epsilon, delta
-    rho = math.fsum(promise.releases * promise.of_group[0] ** 2 / 8 for promise in released)
+    rho = math.fsum(promise.basic()[0] * promise.of_group[0] / 8 for promise in released)
     found = rho + 2 * math.sqrt(rho * math.log(1 / slack))
     return (found, slack) if found < epsilon else (epsilon, 0.0)

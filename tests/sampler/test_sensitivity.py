@@ -16,7 +16,7 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
@@ -446,6 +446,7 @@ def test_weightings_that_make_no_sense_are_refused(weighting, message):
 @pytest.mark.parametrize(
     "weighting", [Weighting("coverage", cap=3), Weighting("coverage", cap=1), Weighting("mass")]
 )
+@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 2000), max_size=6))
 def test_weights_are_whole_even_and_add_up(weighting, sizes):
     """However large, a testimony weighs what it must to the last whole number; no unit has 2 more."""
