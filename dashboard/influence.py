@@ -2,14 +2,37 @@
 
 import math
 
-from bottomup.dashboard.state import odds_factor
+from bottomup.dashboard.state import odds_factor, promise, promise_caption
+from bottomup.data.testimonies import Testimonies
+from bottomup.sampler.problem import Problem, Score
 from bottomup.sampler.promise import Promise
 
-__all__ = ["USELESS", "WEAK_FACTOR", "draws_of_hundred", "error_sentence", "group_sizes", "in_hundred", "odds_sentence"]
+__all__ = [
+    "USELESS",
+    "WEAK_FACTOR",
+    "draws_of_hundred",
+    "error_sentence",
+    "group_sizes",
+    "in_hundred",
+    "odds_sentence",
+    "promise_in_full",
+]
 
 WEAK_FACTOR = 3.0
 """Odds that can change by more than this are marked: even odds become more than three to one."""
 USELESS = 1e6
+
+
+def promise_in_full(epsilon: float, score: Score, problem: Problem, testimonies: Testimonies) -> str:
+    """The promise at an ε and on what it rests."""
+    clusters = testimonies.clusters
+    are_public = None if score == "testimony" or clusters is None else clusters.is_public
+    sensitivity = problem.sensitivity(score)
+    named = "".join(f", {name} = {value:,}" for name, value in sensitivity.public.items())
+    return (
+        f"{promise(epsilon)} {promise_caption(sensitivity, are_public)} "
+        f"(Δ = {sensitivity.delta:.4g}, {sensitivity.formula}{named}.)"
+    )
 
 
 def group_sizes(n_testimonies: int) -> list[int]:
@@ -25,16 +48,16 @@ def times(log_odds: float) -> str:
     return f"×{odds_factor(log_odds)}"
 
 
-def odds_sentence(promise: Promise, n_testimonies: int) -> str:
+def odds_sentence(limits: Promise, n_testimonies: int) -> str:
     """How far the odds of any plan can change, as HTML."""
-    if promise.epsilon == 0:
+    if limits.epsilon == 0:
         return "<b>Testimony is ignored: nothing that anybody says changes the odds of any plan.</b>"
-    size = promise.group_size
+    size = limits.group_size
     who = "any one testimony says, and with or without it"
     if size > 1:
         who = f"any {size:,} of the {n_testimonies:,} testimonies say"
-    limit = times(promise.log_odds)
-    if promise.log_odds > math.log(USELESS):
+    limit = times(limits.log_odds)
+    if limits.log_odds > math.log(USELESS):
         return f"<b>Whatever {who}: the odds of any plan may change {limit}, which is no useful limit.</b>"
     return f"<b>Whatever {who}, the odds of any plan change at most {limit}.</b>"
 
@@ -48,10 +71,10 @@ def in_hundred(chance: float) -> str:
     return f"{100 * chance:.0f}"
 
 
-def draws_of_hundred(promise: Promise, chance: float) -> str:
+def draws_of_hundred(limits: Promise, chance: float) -> str:
     """Three times a hundred draws as HTML: at least with the group, without it, at most with it."""
-    least, most = promise.chances(chance)
-    is_weak = promise.log_odds > math.log(WEAK_FACTOR)
+    least, most = limits.chances(chance)
+    is_weak = limits.log_odds > math.log(WEAK_FACTOR)
     fields = [
         _field(least, chance if is_weak else least, "with them, at least"),
         _field(chance, chance, "without them"),
@@ -60,9 +83,9 @@ def draws_of_hundred(promise: Promise, chance: float) -> str:
     return f'<div class="hundreds">{"".join(fields)}</div>'
 
 
-def error_sentence(promise: Promise, total_variation: float) -> str:
+def error_sentence(limits: Promise, total_variation: float) -> str:
     """What an assumed error of the sampled law adds."""
-    _, delta = Promise.assuming(promise.epsilon, total_variation).for_group(promise.group_size).of_group
+    _, delta = Promise.assuming(limits.epsilon, total_variation).for_group(limits.group_size).of_group
     if total_variation == 0:
         return "With no error at all the limit holds without exception."
     if delta >= 1:

@@ -99,6 +99,7 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
 
 
 def _sample(options: argparse.Namespace) -> int:
+    from bottomup.dashboard.influence import promise_in_full
     from bottomup.dashboard.summary import figures, summarize
     from bottomup.sampler.naming import describe_run
     from bottomup.sampler.problem import Problem
@@ -148,6 +149,8 @@ def _sample(options: argparse.Namespace) -> int:
         f"Run {description['name']}: {starts.n_districts} districts of {starts.lower:,} to {starts.upper:,} "
         f"people"
     )
+    if options.epsilon > 0 and testimonies is not None:
+        print(promise_in_full(options.epsilon, options.score, problem, testimonies))
     kind = "chain" if plan is None else "ladder"
     for number, (name, statistics) in enumerate(zip(starts.names, at_start, strict=True)):
         print(f"  {kind} {number}: {name}, {figures(statistics)}")
