@@ -169,8 +169,14 @@ class RunFolder:
         (self._folder / RUN).write_text(text + "\n", encoding="utf-8")
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, names: Sequence[str] = (PLANS, UNITS, RUN)) -> None:
     """Refuse a folder for a run that holds one already.
+
+    Parameters
+    ----------
+    folder : path
+    names : sequence of str
+        The files that a run leaves there.
 
     Raises
     ------
@@ -179,7 +185,7 @@ def check_folder(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file; name a folder with --out")
-    taken = [name for name in (PLANS, UNITS, RUN) if (folder / name).exists()]
+    taken = [name for name in names if (folder / name).exists()]
     if taken:
         raise FileExistsError(
             f"{folder} already holds a run ({', '.join(taken)}); name another folder with --out"
