@@ -11,7 +11,7 @@ from bottomup.dashboard.plots import LimitPlot, limit_plot
 from bottomup.dashboard.pool import RecordedLadders
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say
 from bottomup.dashboard.whatif import GroupShares, WhatIf, answer_what_if, collect_plans
 from bottomup.data.changes import Change, draw_adversary, find_cluster, flood, replace_cluster
 from bottomup.sampler.counterfactual import Counterfactual
@@ -160,18 +160,18 @@ class AttackView(pn.viewable.Viewer):
         outcome, change = self._session.background.outcome, self._change
         if standing is None or change is None:
             if standing is None:
-                _say(self._words, "<p>Waiting for the first plans.</p>")
+                say(self._words, "<p>Waiting for the first plans.</p>")
             return
         what = f"<b>{html.escape(change.words[0].upper() + change.words[1:])}.</b>"
         if outcome.is_running:
-            _say(self._words, f"<p>{what} Counting …</p>")
+            say(self._words, f"<p>{what} Counting …</p>")
             return
         if outcome.error:
-            _say(self._words, f"<p>{what} It could not be worked out: {html.escape(outcome.error)}</p>")
+            say(self._words, f"<p>{what} It could not be worked out: {html.escape(outcome.error)}</p>")
             return
         answers = outcome.result or []
         if not answers:
-            _say(self._words, f"<p>{what} Too few plans on record so far.</p>")
+            say(self._words, f"<p>{what} Too few plans on record so far.</p>")
             return
         self._say_answer(what, answers)
         for name, plot in self._plots.items():
@@ -194,7 +194,7 @@ class AttackView(pn.viewable.Viewer):
             if here.epsilon == epsilon
             else f" Beyond ε\u00a0=\u00a0{here.epsilon:g} the plans on record say too little."
         )
-        _say(
+        say(
             self._words,
             f'<p class="said">{what}</p><table><tr><td>Kept whole, of 100 plans at '
             f"ε\u00a0=\u00a0{here.epsilon:g}</td><th>with the attack</th><th>without it</th><th>baseline</th>"
@@ -229,11 +229,6 @@ def _communities(session: Session) -> dict[str, int]:
         for number, (name, n) in enumerate(zip(clusters.names, members, strict=True))
         if n
     }
-
-
-def _say(pane: pn.pane.HTML, words: str) -> None:
-    if pane.object != words:
-        pane.object = words
 
 
 _FIELD = {"sizing_mode": "stretch_width", "margin": (6, 8, 2, 4), "theme_config": THEME, "size": "small"}

@@ -6,7 +6,7 @@ import param
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for, say
 from bottomup.dashboard.wording import ladder_line, progress_line, reliability_line
 
 __all__ = ["ControlsView"]
@@ -201,14 +201,9 @@ class ControlsView(pn.viewable.Viewer):
         line = progress_line(progress)
         if progress.phase == "running":
             line += f" · {progress.steps_per_second:,.0f} steps a second"
-        _say(self._progress, f'<p class="quiet">{line}</p>')
-        _say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
-        _say(self._ladder, f'<p class="quiet">{ladder_line(progress)}</p>')
-
-
-def _say(pane: pn.pane.HTML, words: str) -> None:
-    if pane.object != words:
-        pane.object = words
+        say(self._progress, f'<p class="quiet">{line}</p>')
+        say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
+        say(self._ladder, f'<p class="quiet">{ladder_line(progress)}</p>')
 
 
 def _epsilon_label(value: float) -> str:

@@ -15,7 +15,7 @@ from bottomup.dashboard.influence import (
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.attack import AttackView
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for
+from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for, say
 from bottomup.dashboard.wording import reliability_line
 from bottomup.sampler.promise import Promise
 
@@ -138,11 +138,11 @@ class _LimitView(pn.viewable.Viewer):
         session, settings = self._session, self._session.settings
         promise = Promise(settings.epsilon, group_size=self._size.value)
         size = promise.group_size
-        _say(self._sentence, f'<p class="said">{odds_sentence(promise, self._n_testimonies)}</p>')
-        _say(self._hundreds, draws_of_hundred(promise, self._chance.value / 100))
+        say(self._sentence, f'<p class="said">{odds_sentence(promise, self._n_testimonies)}</p>')
+        say(self._hundreds, draws_of_hundred(promise, self._chance.value / 100))
         who = "it is" if size == 1 else "they are"
         several = Promise(settings.epsilon, releases=_RELEASES, group_size=size)
-        _say(
+        say(
             self._more,
             f"<p>If {who} left out, with nothing in place: {times(promise.if_left_out)} at most. Every plan "
             f"that is released counts again: for {_RELEASES} plans together {times(several.log_odds)} at "
@@ -150,12 +150,12 @@ class _LimitView(pn.viewable.Viewer):
             if settings.epsilon
             else "",
         )
-        _say(
+        say(
             self._caption,
             f"<p>{session.caption()} This is a limit on influence, not secrecy: testimony is public.</p>",
         )
-        _say(self._reliability, reliability_line(session.worker.progress, settings.epsilon))
-        _say(self._error_words, f'<p class="quiet">{error_sentence(promise, self._error.value or 0.0)}</p>')
+        say(self._reliability, reliability_line(session.worker.progress, settings.epsilon))
+        say(self._error_words, f'<p class="quiet">{error_sentence(promise, self._error.value or 0.0)}</p>')
 
 
 class _BackwardsView(pn.viewable.Viewer):
@@ -200,7 +200,7 @@ class _BackwardsView(pn.viewable.Viewer):
         self._found = None if reached is None else reached.epsilon
         self._use.disabled = self._found is None or self._found == settings.epsilon
         if reached is None:
-            _say(self._words, "<p>Waiting for the first plans.</p>")
+            say(self._words, "<p>Waiting for the first plans.</p>")
             return
         of_what = "testimonies" if settings.score == "testimony" else "the clusters' weight"
         if reached.epsilon is None:
@@ -225,12 +225,7 @@ class _BackwardsView(pn.viewable.Viewer):
                 f"{in_hundred(least)} to {in_hundred(most)} with it.</p>"
             )
         caution = '<p class="quiet">Found in the plans on record so far; it can move as they become more.</p>'
-        _say(self._words, words + caution)
-
-
-def _say(pane: pn.pane.HTML, words: str) -> None:
-    if pane.object != words:
-        pane.object = words
+        say(self._words, words + caution)
 
 
 _WIDE = {"sizing_mode": "stretch_width"}

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key", "room_for"]
+import panel as pn
+
+__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key", "room_for", "say"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -73,6 +75,12 @@ SEGMENTS = {
 def room_for(n_lines: int) -> dict[str, str]:
     """Styles of a pane whose words come and grow: what lies below it stays where it is."""
     return {"min-height": f"{1.35 * n_lines:g}rem"}
+
+
+def say(pane: pn.pane.HTML, words: str) -> None:
+    """Show words, and send nothing when they are there already."""
+    if pane.object != words:
+        pane.object = words
 
 
 _MARKS = {
