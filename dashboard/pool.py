@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +189,25 @@ class RecordedLadders:
             ladder=np.concatenate(ladders)[rows],
             rung=np.concatenate(places)[rows],
         )
+
+    def draw(self, epsilon: float, random: Random) -> MetPlan | None:
+        """One recorded plan, each as likely as any other, or None while the rung has none.
+
+        It is drawn from the later half of the recordings, of all ladders, at the rung at an epsilon or just
+        below: what is promised for epsilon holds for it.
+        """
+        rung = neighbouring_rungs(self.epsilons, epsilon)[0]
+        places: list[tuple[int, int]] = []
+        for ladder, row in enumerate(self.recordings):
+            plans = row[rung].read()
+            if plans is None:
+                return None
+            later = plans.step[len(plans.step) // 2 :]
+            places += [(ladder, int(step)) for step in later]
+        ladder, step = random.choice(places)
+        plan = self.plan_at(ladder, rung, step)
+        # A recording that has filled up meanwhile has dropped every second plan.
+        return self.draw(epsilon, random) if plan is None else plan
 
     def plan_at(self, ladder: int, rung: int, step: int) -> MetPlan | None:
         """A recorded plan, or None when it has been dropped since."""

@@ -184,7 +184,7 @@ class Session:
             epsilons = [plan.origin.epsilon for plan in standing.current]
             # Never from above the chosen ε: the promise that the page states would not hold for it.
             plan = standing.current[neighbouring_rungs(epsilons, self.settings.epsilon)[0]]
-            title = f"The walk's plan in round {plan.origin.round:,}, at ε = {plan.origin.epsilon:.2g}"
+            title = f"The walk's plan in round {plan.origin.round:,}, at ε = {plan.origin.epsilon:.3g}"
             draw = Draw(CURRENT_PLAN, 1, plan.origin.epsilon)
             return ShownPlan("current", plan.assignment, enacted.labels, title, plan.origin, draw)
         title = f"Enacted plan {enacted.name}"

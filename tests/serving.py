@@ -44,9 +44,9 @@ def serving(log: Path, *options: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "panel", "serve", "dashboard/app.py", "--port", str(port)]
-    if options:
-        command += ["--args", *options]
+    command = [sys.executable, "-m", "panel", "serve", "dashboard/app.py", "--port", str(port), "--args"]
+    # Releases are not to be written into the project's folder. Of two ledgers the last one named is used.
+    command += ["--ledger", str(log.with_name("ledger.csv")), *options]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
     try:

@@ -1,42 +1,61 @@
-"""Save a plan: the shown plan as files for other programs."""
+"""Save a plan: the shown plan as files for other programs, each of them a release that is written down."""
 
 import asyncio
 import html
 import io
-from collections.abc import Callable, Coroutine
+import logging
+from collections.abc import Awaitable, Callable
 
 import panel as pn
+import panel_material_ui as pmui
 
+from bottomup.dashboard.ledger_words import (
+    added_sentence,
+    adding_sentence,
+    others_sentence,
+    rows_table,
+    sum_words,
+)
+from bottomup.dashboard.releases import Books, draw_by_lot, hold, read_books, release_of, was_released
 from bottomup.dashboard.saving import file_name, file_text
-from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import TEXT_STYLE
+from bottomup.dashboard.session import Session, ShownPlan
+from bottomup.dashboard.views.hearing import Act, HearingView
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
+from bottomup.sampler.accounting import ONLY_NOTED, Entry, Release
+from bottomup.sampler.ledger import LedgerError
 
 __all__ = ["ExportView"]
 
+logger = logging.getLogger(__name__)
+
 _FILES = {
     "districts": (
-        "Districts as GeoJSON",
-        "One outline per district with its people, deviation and shares. For web maps and GIS programs.",
+        "Save districts as GeoJSON",
+        "An outline for each district, with its figures.",
     ),
     "units": (
-        "Units as GeoJSON",
-        "Every unit with the district that it lies in. For GIS programs and for further analysis.",
+        "Save units as GeoJSON",
+        "Every unit with its district.",
     ),
     "table": (
-        "Two columns as CSV",
-        "Unit id and district. What most redistricting programs read as a plan.",
+        "Save two columns as CSV",
+        "Unit id and district, for redistricting programs.",
     ),
 }
-_BUTTON = """
-.bk-btn { font: 1rem Roboto, 'Liberation Sans', Arial, sans-serif !important; padding: 0.5rem 1rem !important;
-  border-radius: 6px !important; background: #1f5c99 !important; border: 0 !important; }
-.bk-btn a { color: #ffffff !important; }
-.bk-btn:hover, .bk-btn:focus-visible { background: #17497b !important; outline: 2px solid #1d2733; }
+_TABLE = """
+table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
+th { text-align: left; color: #4d5864; font-weight: 400; border-bottom: 1px solid #b6bdc4; }
+td { border-bottom: 1px solid #e3e7ea; vertical-align: top; }
+th, td { padding: 3px 10px 3px 0; }
+th:nth-child(n+3), td:nth-child(n+3) { text-align: right; white-space: nowrap; }
+.path { overflow-wrap: anywhere; }
+.done { background: #e6f2ec; border-left: 5px solid #00794f; padding: 6px 12px; }
 """
+_WORDS = {"stylesheets": [*TEXT_STYLE["stylesheets"], _TABLE], "sizing_mode": "stretch_width"}
 
 
 class ExportView(pn.viewable.Viewer):
-    """Downloads of the shown plan.
+    """Downloads of the shown plan, what they add to the ledger, and the ledger's last lines.
 
     Parameters
     ----------
@@ -46,74 +65,187 @@ class ExportView(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._what = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
-        has_outlines = session.prepared.scene is not None
-        rows: list[pn.viewable.Viewable] = [self._what]
-        self.buttons: dict[str, pn.widgets.FileDownload] = {}
-        for kind, (title, words) in _FILES.items():
-            if kind != "table" and not has_outlines:
-                continue
-            button = self.buttons[kind] = pn.widgets.FileDownload(
-                filename=file_name(session, session.shown_plan(), kind),
-                label=f"Save {title[0].lower()}{title[1:]}",
-                auto=True,
-                embed=False,
-                stylesheets=[_BUTTON],
-                styles={"width": "18.2rem"},
-                margin=(4, 0, 0, 0),
-            )
-            button.callback = self._contents(kind, button)
-            rows.append(
-                pn.Column(
-                    pn.pane.HTML(
-                        f"<h2>{title}</h2><p>{words}</p>", **TEXT_STYLE, sizing_mode="stretch_width"
-                    ),
-                    button,
-                    sizing_mode="stretch_width",
-                    margin=(14, 0, 0, 0),
-                )
-            )
+        self._is_busy = False
+        self._message = pn.pane.HTML(**_WORDS, margin=(6, 0, 8, 0), visible=False)
+        self._sum = pn.pane.HTML(**_WORDS, margin=0)
+        self._what = pn.pane.HTML(**_WORDS, margin=0)
+        self._rows = pn.pane.HTML(**_WORDS, margin=(14, 0, 8, 0))
+        self._hearing = HearingView(session, self._when_clicked, self.write)
+        # The button that can be reached with the keyboard is another one: this one only hands the file over.
+        self._file = pmui.FileDownload(
+            file=io.StringIO(), filename="plan.csv", label="", auto=True, visible=False
+        )
+        self._layout = pn.Column(
+            self._message,
+            pn.Column(
+                self._sum,
+                self._what,
+                *self._buttons(),
+                self._hearing,
+                self._rows,
+                self._file,
+                sizing_mode="stretch_both",
+                margin=0,
+                styles={"overflow-y": "auto", "overflow-x": "hidden"},
+            ),
+            sizing_mode="stretch_both",
+            margin=0,
+        )
+        session.shown.param.watch(lambda *_: self._follow(), ["kind", "chosen"])
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _buttons(self) -> list[pn.viewable.Viewable]:
+        has_outlines = self._session.prepared.scene is not None
+        rows: list[pn.viewable.Viewable] = []
+        for kind, (label, words) in _FILES.items():
+            if kind == "table" or has_outlines:
+                button = pmui.Button(label=label, color="primary", icon="download", **_BUTTON)
+                button.on_click(self._when_clicked(lambda kind=kind: self._save(kind)))
+                rows.append(_beside(button, words))
         if not has_outlines:
             rows.append(
                 pn.pane.HTML(
                     "<p>The units came without outlines, so there is no GeoJSON to save.</p>", **TEXT_STYLE
                 )
             )
-        self._layout = pn.Column(*rows, sizing_mode="stretch_both", margin=0, styles={"overflow-y": "auto"})
-        session.shown.param.watch(lambda *_: self.refresh(), ["kind", "chosen"])
+        lot = pmui.Button(
+            label="Draw a plan by lot", color="primary", variant="outlined", icon="casino", **_BUTTON
+        )
+        lot.on_click(self._when_clicked(self._draw))
+        words = "A plan that nobody picks. Take the first: those passed over count too."
+        return [*rows, _beside(lot, words)]
+
+    def _when_clicked(self, act: Act) -> Callable[[object], None]:
+        """A callback that does something, one thing at a time, and says what came of it.
+
+        What changes the map is done at once: only the callback itself may write to the figure. What takes
+        time is left for later.
+        """
+
+        def clicked(_event: object) -> None:
+            if self._is_busy:
+                return
+            self._is_busy = True
+            try:
+                later = act()
+            except Exception as error:
+                self._fail(error)
+                return
+            if isinstance(later, str):
+                self._finish(later)
+                return
+
+            async def go_on() -> None:
+                try:
+                    self._finish(await later)
+                except Exception as error:
+                    self._fail(error)
+
+            pn.state.execute(go_on)
+
+        return clicked
+
+    def _finish(self, words: str) -> None:
+        self._is_busy = False
+        self._say(f'<p class="done" role="status">{words}</p>')
         self.refresh()
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
+    def _fail(self, error: Exception) -> None:
+        self._is_busy = False
+        words = str(error) or type(error).__name__
+        if isinstance(error, LedgerError):
+            words += " Another file is named with --ledger when the page is started."
+        else:
+            logger.error("A plan could not be released.", exc_info=error)
+        self._say(f'<p class="error" role="alert"><b>Nothing was released.</b> {html.escape(words)}</p>')
+        self.refresh()
 
-    def _contents(
-        self, kind: str, button: pn.widgets.FileDownload
-    ) -> Callable[[], Coroutine[object, object, io.StringIO]]:
-        async def contents() -> io.StringIO:
-            # The walk goes on: the plan of this moment is the one that is named and saved.
-            shown = self._session.shown_plan()
-            text = await asyncio.to_thread(file_text, self._session, shown, kind)
-            button.filename = file_name(self._session, shown, kind)
-            return io.StringIO(text)
+    def _say(self, words: str) -> None:
+        self._message.param.update(object=words, visible=bool(words))
 
-        return contents
+    def _draw(self) -> str:
+        if not draw_by_lot(self._session):
+            return "There is no plan to draw from yet. Let the walks go on for a moment."
+        return "Drawn by lot: the plan is on the map. It is released when you save it or show it in public."
+
+    def _save(self, kind: str) -> Awaitable[str]:
+        session = self._session
+        shown = session.shown_plan()
+        # The walk goes on: what is saved stays on the map, and saved in another form it is the same plan.
+        hold(session, shown)
+        return self._write_and_hand_over(shown, kind)
+
+    async def _write_and_hand_over(self, shown: ShownPlan, kind: str) -> str:
+        session = self._session
+        text = await asyncio.to_thread(file_text, session, shown, kind)
+        release = release_of(session, shown, f"{kind} file")
+        said = "The enacted plan is no release: nothing was written down."
+        if release is not None:
+            said = added_sentence(await self.write(release))
+        name = file_name(session, shown, kind)
+        self._hand_over(name, text)
+        return f"<b>Saved</b> {html.escape(name)}. {said}"
+
+    async def write(self, release: Release, *, counts: bool = True) -> Entry:
+        """Write a release in the ledger; it may happen once this returns."""
+        entry = await asyncio.to_thread(self._session.ledger.write, release, counts=counts)
+        if entry.status != ONLY_NOTED:
+            was_released(self._session, release)
+        return entry
+
+    def _hand_over(self, name: str, text: str) -> None:
+        self._file.param.update(file=io.StringIO(text), filename=name)
+        # The browser takes notice of other data only: the same plan may be saved twice.
+        self._file.data = None
+        self._file.transfer(download=True)
+
+    def _follow(self) -> None:
+        if not self._is_busy:
+            self._say("")
+        self.refresh()
 
     def refresh(self) -> None:
-        """Say which plan would be saved."""
-        shown = self._session.shown_plan()
-        walking = shown.kind == "current" and self._session.settings.running
-        moving = (
-            " The walk goes on; the plan of the moment of your click is saved. Pause to hold it."
-            if walking
-            else ""
+        """Say what has been released, which plan would be saved, and what that would add."""
+        session = self._session
+        books, shown = read_books(session), session.shown_plan()
+        release = release_of(session, shown, "")
+        if books.error:
+            say(self._sum, f'<p class="error" role="alert">{html.escape(books.error)}</p>')
+        else:
+            say(self._sum, sum_words(books.total))
+        walking = shown.kind == "current" and release is not None and session.settings.running
+        holding = " The plan of the moment of your click is saved, and held on the map." if walking else ""
+        adding = adding_sentence(release, books)
+        say(
+            self._what,
+            f'<h2 style="margin-top: 8px">{html.escape(shown.title)}</h2><p>{adding}{holding}</p>',
         )
-        made = (
-            ""
-            if shown.origin is None
-            else f" Drawn at ε\u00a0=\u00a0{shown.origin.epsilon:.3g}, {shown.origin.design.score} score."
+        self._hearing.refresh(books, shown)
+        say(self._rows, self._ledger_words(books))
+
+    def _ledger_words(self, books: Books) -> str:
+        table = rows_table(books.entries) if books.entries else ""
+        path = html.escape(str(self._session.ledger.path.absolute()))
+        return (
+            f"<h2>The ledger</h2>{table}"
+            f'<p class="quiet path" style="margin-top: 6px">{others_sentence(books.n_others)} '
+            f"Every release is a line of {path}, written before it happens.</p>"
         )
-        self._what.object = (
-            f"<p>The plan on the map is saved: <b>{html.escape(shown.title)}</b>.{made}</p>"
-            f'<p class="quiet">{moving} Each GeoJSON file also says what made it: settings, seed and the '
-            "fingerprints of map and testimonies.</p>"
-        )
+
+
+def _beside(button: pmui.Button, words: str) -> pn.Row:
+    """A button and what it does."""
+    return pn.Row(
+        button,
+        pn.pane.HTML(
+            f'<p class="quiet" style="margin: 0">{words}</p>', **_WORDS, margin=(0, 0, 0, 10), align="center"
+        ),
+        sizing_mode="stretch_width",
+        margin=(6, 0, 0, 0),
+    )
+
+
+_BUTTON = {"margin": 0, "theme_config": THEME, "size": "small", "styles": {"width": "15rem", "flex": "none"}}
