@@ -12,7 +12,7 @@ from bottomup.data.adjacency import build_csr
 from bottomup.data.clusters import zone_of
 from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
-from bottomup.data.testimonies import DUPLICATE, USED, Clusters, Testimonies
+from bottomup.data.testimonies import DUPLICATE, EMPTY, USED, Clusters, Testimonies
 
 __all__ = ["Change", "deduplicate", "draw_adversary", "find_cluster", "flood", "replace_cluster"]
 
@@ -72,6 +72,12 @@ def find_cluster(testimonies: Testimonies, name: str | None = None, n_members: i
             remedy="Name their cluster column, take clusters from the units' geography, or flood instead.",
         )
     members = np.bincount(clusters.of_testimony[clusters.of_testimony >= 0], minlength=len(clusters.names))
+    if not members.any():
+        raise DataError(
+            "empty_cluster",
+            "No testimony lies in any cluster, so there is none to take out.",
+            remedy="Take clusters that testimonies lie in, or flood instead.",
+        )
     if name is None:
         distance = np.where(members > 0, np.abs(members - n_members), np.iinfo(np.int64).max)
         return int(distance.argmin())
@@ -170,7 +176,8 @@ def deduplicate(testimonies: Testimonies) -> Testimonies:
     """
     clusters = testimonies.clusters
     first: dict[tuple[bytes, int], str] = {}
-    duplicate_of: dict[str, str] = {}
+    # Copies that were left out before have no units any more, and stay what they are.
+    duplicate_of = dict(testimonies.duplicate_of)
     kept, status = [], list(testimonies.status)
     for number, name in enumerate(testimonies.ids):
         units = testimonies.units_of(number)
@@ -305,7 +312,7 @@ def _rebuild(
         own = np.unique(np.asarray(extra[number], dtype=np.int32))
         ids.append(next(names))
         units.append(own)
-        status.append(USED)
+        status.append(USED if len(own) else EMPTY)
         if clusters is None:
             of_testimony.append(-1)
         elif clusters.zone_of_unit is not None:

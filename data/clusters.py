@@ -101,7 +101,13 @@ def zone_of(
 
 
 def cluster_by_zones(testimonies: Testimonies, geography: Geography, zones: Zones) -> Testimonies:
-    """The same testimonies, each in the cluster of its zone; see :func:`zone_of`."""
+    """The same testimonies, each in the cluster of its zone; see :func:`zone_of`.
+
+    Raises
+    ------
+    DataError
+        When there are testimonies, and none has a unit in any zone.
+    """
     of_testimony = np.array(
         [
             zone_of(testimonies.units_of(number), zones.of_unit, len(zones.names), geography.population)
@@ -109,6 +115,12 @@ def cluster_by_zones(testimonies: Testimonies, geography: Geography, zones: Zone
         ],
         dtype=np.int32,
     )
+    if len(of_testimony) and not (of_testimony >= 0).any():
+        raise DataError(
+            "zones",
+            f"No testimony has a unit in any zone of {zones.source}, so none has a cluster.",
+            remedy="Take zones that cover the places testimony is about.",
+        )
     return replace(
         testimonies, clusters=Clusters(zones.names, of_testimony, zones.source, zone_of_unit=zones.of_unit)
     )
