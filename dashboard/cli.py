@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from bottomup.dashboard.attack import add_attack
 from bottomup.dashboard.bench import add_bench
 from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
 from bottomup.dashboard.sample import add_sample
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_verify(commands)
     add_sample(commands)
+    add_attack(commands)
     _add_serve(commands)
     add_bench(commands)
     options = parser.parse_args(arguments)

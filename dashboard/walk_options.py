@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bottomup.sampler.chain import Step
     from bottomup.sampler.types import Mixture
 
-__all__ = ["add_walk_options", "choose_mixture", "moves_of", "prepare_walk"]
+__all__ = ["add_walk_options", "choose_mixture", "moves_of", "prepare_walk", "seed_option"]
 
 
 def add_walk_options(parser: argparse.ArgumentParser) -> None:
@@ -29,11 +29,12 @@ def add_walk_options(parser: argparse.ArgumentParser) -> None:
         "combines both, which is for the walk alone",
     )
     parser.add_argument(
-        "--seed", type=_seed, default=1, help="whole number that decides the plans (default: 1)"
+        "--seed", type=seed_option, default=1, help="whole number that decides the plans (default: 1)"
     )
 
 
-def _seed(text: str) -> int:
+def seed_option(text: str) -> int:
+    """A seed from the command line."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number, not negative; got {text!r}")
     return int(text)

@@ -101,7 +101,7 @@ def kind(request) -> tuple[str, Weighting]:
 
 @pytest.fixture(scope="module")
 def readers(kind) -> tuple[Reader, Reader]:
-    before, after = make_trials(make_change(), *kind, n_rounds=500)
+    before, after = make_trials(make_change(), *kind, n_rounds=350)
     return Reader(before), Reader(after)
 
 
