@@ -223,10 +223,7 @@ class PageLadders:
         ladder = self._ladder
         for rung in neighbouring_rungs(ladder.epsilons, epsilon):
             now, before = ladder.outcomes_at(rung), self._seen.get(rung)
-            since = {
-                move: Outcomes(*(np.subtract(count, before[move]) if before else count))
-                for move, count in now.items()
-            }
+            since = {move: count.since(before[move] if before else None) for move, count in now.items()}
             if sum(sum(outcomes) for outcomes in since.values()) >= MIN_STEPS:
                 self._seen[rung] = now
                 self._stuck[rung] = self._name_stuck(rung, since)

@@ -237,12 +237,11 @@ def _plan_exchange(options: argparse.Namespace, mixture: "Mixture", n_units: int
     """Whole rounds for the steps asked for, and say so where they are not the same."""
     import numpy as np
 
-    from bottomup.sampler.ladder import first_rungs
+    from bottomup.sampler.ladder import choose_steps_per_round, first_rungs
     from bottomup.sampler.naming import describe_exchange
     from bottomup.sampler.recording import (
         MIN_BURN_IN,
         burn_in_rounds,
-        choose_steps_per_round,
         ladder_rounds,
     )
 

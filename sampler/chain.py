@@ -92,6 +92,10 @@ class Outcomes(NamedTuple):
     rejected_marked: int
     rejected_ratio: int
 
+    def since(self, before: Outcomes | None) -> Outcomes:
+        """What came after an earlier count; everything when there is none."""
+        return self if before is None else Outcomes(*(int(n) for n in np.subtract(self, before)))
+
 
 def assignment_dtype(n_districts: int) -> type[np.unsignedinteger]:
     """The smallest integer type that numbers the districts."""

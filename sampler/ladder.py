@@ -35,7 +35,7 @@ from bottomup.sampler.start import check_assignment, seed_of
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import FloatArray, IntArray, LongArray, Mixture
 
-__all__ = ["Ladder", "burn_in", "first_rungs", "place_rungs"]
+__all__ = ["Ladder", "burn_in", "choose_steps_per_round", "first_rungs", "place_rungs"]
 
 REJECTION = 0.5
 """Share of the exchanges of neighbours that may be rejected."""
@@ -59,7 +59,7 @@ class Ladder:
     mixture : Mixture, optional
         By default :func:`default_mixture`.
     steps_per_round : int, optional
-        Steps of each replica in a round; by default an eighth of the mixture's cycle.
+        Steps of each replica in a round; by default :func:`choose_steps_per_round`.
     n_threads : int
     control : bool
         Break the acceptance ratio of every replica on purpose, see :class:`Chain`.
@@ -88,7 +88,9 @@ class Ladder:
         self.problem = problem
         self.target = target
         self.mixture = default_mixture(problem.n_units) if mixture is None else mixture
-        self.steps_per_round = max(1, sum(self.mixture) // 8) if steps_per_round is None else steps_per_round
+        if steps_per_round is None:
+            steps_per_round = choose_steps_per_round(self.mixture, problem.n_units)
+        self.steps_per_round = steps_per_round
         self.n_threads = n_threads
         self._control = control
         if not starts:
@@ -333,6 +335,11 @@ def place_rungs(
     rungs = np.asarray(curve(np.linspace(0.0, barrier[-1], n_gaps + 1)), dtype=np.float64)
     rungs[0], rungs[-1] = epsilons[0], epsilons[-1]
     return rungs
+
+
+def choose_steps_per_round(mixture: Mixture, n_units: int) -> int:
+    """Steps of a ladder's round: an eighth of the cycle, or of a short one a twentieth of the units."""
+    return max(sum(mixture) // 8, n_units // 20, 8)
 
 
 def burn_in(ladder: Ladder, n_rounds: int, is_stopped: Callable[[], bool] = lambda: False) -> None:

@@ -27,7 +27,6 @@ __all__ = [
     "Recording",
     "Source",
     "burn_in_rounds",
-    "choose_steps_per_round",
     "ladder_rounds",
     "record",
 ]
@@ -264,21 +263,10 @@ def record(
         seconds=time.perf_counter() - began,
         traces=traces,
         window=[
-            _difference(now, then) for now, then in zip(source.outcomes(), at_half or at_start, strict=True)
+            {move: outcomes.since(then[move]) for move, outcomes in now.items()}
+            for now, then in zip(source.outcomes(), at_half or at_start, strict=True)
         ],
     )
-
-
-def _difference(now: Mapping[str, Outcomes], then: Mapping[str, Outcomes]) -> dict[str, Outcomes]:
-    return {
-        move: Outcomes(*(int(count) for count in np.subtract(outcomes, then[move])))
-        for move, outcomes in now.items()
-    }
-
-
-def choose_steps_per_round(mixture: Mixture, n_units: int) -> int:
-    """Steps of a ladder's round: an eighth of the cycle, or of a short one a twentieth of the units."""
-    return max(sum(mixture) // 8, n_units // 20, 8)
 
 
 def ladder_rounds(n_steps: int, thin: int, steps_per_round: int) -> tuple[int, int]:
