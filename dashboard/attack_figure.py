@@ -59,7 +59,7 @@ def draw_figure(outcome: Outcome, words: str) -> Figure:
     for axes, found in zip(all_axes, panels, strict=True):
         _draw_panel(axes, outcome, found)
     all_axes[0].set_ylabel("kept whole, in 100 plans", color=INK)
-    note = "Bars: two standard errors. ε = 0: testimony counts for nothing."
+    note = "Bars, and what the limit allows for: two standard errors. ε = 0: testimony counts for nothing."
     if any(not outcome.is_reliable(finding) for found in panels for finding in found.findings):
         note += " Faint points are not to be relied on yet."
     figure.supxlabel(note, color=MUTED, fontsize=9, x=0.01, ha="left")
@@ -96,7 +96,7 @@ def _draw_panel(axes: Axes, outcome: Outcome, found: ScoreOutcome) -> None:
     labels: list[tuple[float, str, str]] = []
     limits = [finding.limits.get("kept_adversary") for finding in findings]
     if all(limit is not None for limit in limits):
-        most = [100 * limit.value for limit in limits if limit is not None]
+        most = [100 * limit.with_error for limit in limits if limit is not None]
         axes.fill_between(places, most, 104, color="#eceff2", linewidth=0)
         axes.plot(places, most, color=MUTED, linewidth=0.8)
         labels.append((most[-1], "formal limit, the attack's", MUTED))

@@ -64,14 +64,17 @@ def read_score(before: "Trial", after: "Trial", epsilons: Sequence[float]) -> Sc
 
 
 def _pool(one: Estimate, other: Estimate) -> Estimate:
-    """The mean of two independent estimates of the same figure, each by its certainty."""
-    rhat = max(one.rhat, other.rhat)
-    if not (one.error > 0 and other.error > 0):
+    """The mean of two independent estimates of the same figure, each by its effective size.
+
+    Not by their errors: a sample that has seen little of what varies believes itself the more certain.
+    """
+    rhat = float(np.max([one.rhat, other.rhat]))
+    size = one.effective_size + other.effective_size
+    if math.isnan(size):
         return Estimate((one.mean + other.mean) / 2, math.nan, math.nan, rhat)
-    weight, rest = one.error**-2, other.error**-2
-    total = weight + rest
-    mean = (weight * one.mean + rest * other.mean) / total
-    return Estimate(mean, total**-0.5, one.effective_size + other.effective_size, rhat)
+    share, rest = one.effective_size / size, other.effective_size / size
+    error = math.hypot(share * one.error, rest * other.error)
+    return Estimate(share * one.mean + rest * other.mean, error, size, rhat)
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def table(outcome: Outcome, found: ScoreOutcome, kind: str) -> list[str]:
     if outcome.ids("honest"):
         groups.append(("honest", "those it replaced", "at least"))
     lines = [
-        f"{found.title}, {what}, ± standard error",
+        f"{found.title}, {what}, ± standard error; the limits allow for two",
         f"{'':>6}" + "".join(f"{title:>40}" for _, title, _ in groups) + f"{'all others':>16}",
         f"{'ε':>6}"
         + "".join(f"{'without':>11}{'with':>10}{'predicted':>10}{side:>9}" for _, _, side in groups)
@@ -142,7 +145,7 @@ def table(outcome: Outcome, found: ScoreOutcome, kind: str) -> list[str]:
             limit, predicted = finding.limits.get(name), finding.prediction(name)
             cells += f"{_cell(finding.honest, name):>11}{_cell(finding.attacked, name):>10}"
             cells += f"{_percent(None if predicted is None else predicted.mean):>10}"
-            cells += f"{_percent(None if limit is None else limit.value):>9}"
+            cells += f"{_percent(None if limit is None else limit.with_error):>9}"
         others = [point.estimates.get("kept_others") for point in (finding.honest, finding.attacked)]
         without, under = (_percent(None if each is None else each.mean) for each in others)
         ess, rhat = outcome.least_certain(finding)

@@ -132,13 +132,13 @@ def _limit(outcome: Outcome, found: ScoreOutcome) -> str:
     for name, side in (("adversary", "at most"), ("honest", "at least")):
         if name not in outcome.groups():
             continue
-        values = [in_hundred(finding.limits[f"kept_{name}"].value) for finding in found.findings[1:]]
+        values = [in_hundred(finding.limits[f"kept_{name}"].with_error) for finding in found.findings[1:]]
         whose = _subject(outcome, name).rsplit(" ", 1)[0]
         allowed.append(f"{whose} {side} {list_in_words(values)}")
     if not allowed:
-        return f"Formal limit, odds times e^({cost:g} ε). {verdict}"
+        return f"Formal limit: odds times e^({cost:g} ε). {verdict}"
     return (
-        f"Formal limit, odds times e^({cost:g} ε): under the attack, of 100 plans at "
+        f"Formal limit, odds times e^({cost:g} ε) and two standard errors: under the attack, of 100 plans at "
         f"{_at(found.findings[1:])}, {'; '.join(allowed)}. {verdict}"
     )
 

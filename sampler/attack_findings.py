@@ -111,14 +111,16 @@ class Finding:
         return found if found is not None and found.effective_size >= PREDICTED_AT_LEAST else None
 
     def exceeds(self, quantity: str) -> bool:
-        """Whether the attacked figure is beyond the formal limit by more than errors explain."""
+        """Whether the attacked figure is beyond the formal limit by more than errors explain.
+
+        Where the error is not known, it may explain anything.
+        """
         limit, found = self.limits.get(quantity), self.attacked.estimates.get(quantity)
-        if limit is None or found is None:
+        if limit is None or found is None or math.isnan(found.error):
             return False
-        slack = 0.0 if math.isnan(found.error) else WITHIN * found.error
         if quantity.endswith("_adversary"):
-            return found.mean - slack > limit.with_error
-        return found.mean + slack < limit.with_error
+            return found.mean - WITHIN * found.error > limit.with_error
+        return found.mean + WITHIN * found.error < limit.with_error
 
 
 class Reader:

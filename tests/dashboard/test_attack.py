@@ -380,8 +380,8 @@ def test_words_compare_with_the_baseline():
     assert "the replaced communities are kept whole in 50 of 100" in words
     assert "While submitted: about as often at ε = 1 and 5 (50 and 50)." in words
     assert (
-        "odds times e^(2 ε): under the attack, of 100 plans at ε = 1 and 5, the attack's communities at most "
-        "90 and 90"
+        "odds times e^(2 ε) and two standard errors: under the attack, of 100 plans at ε = 1 and 5, the "
+        "attack's communities at most 90 and 90"
     ) in words
     assert ("the replaced communities at least 10 and 10. It is nowhere exceeded.") in words
     assert "weighted to the attack, say the same within errors at ε = 1 and 5." in words
@@ -404,6 +404,15 @@ def test_words_warn():
     moved = words_of(make_outcome([0.1] * 3, [0.1] * 3, most=2))
     assert "No formal limit holds: the sensitivity is read off the data" in moved
     assert "every other counts for less than before" in moved
+
+
+def test_the_baseline_comes_from_both_data_sets():
+    outcome = make_outcome([0.2, 0.2, 0.2], [0.1, 0.1, 0.1], error=0.03)
+    baseline = outcome.scores[0].baseline("kept_adversary")
+    assert baseline.mean == pytest.approx(0.15)
+    assert baseline.error == pytest.approx(0.03 / math.sqrt(2))
+    assert baseline.effective_size == 800
+    assert outcome.scores[0].baseline("kept_nobody") is None
 
 
 def test_items_in_a_row():
