@@ -269,11 +269,16 @@ class Trial:
         """Run rounds and measure the plans of each."""
         began = time.perf_counter()
         parts = self.ladder.advance(n_rounds, 1, is_stopped)
-        for row, draws_of_row in zip(parts, self.draws, strict=True):
-            for records, draws in zip(row, draws_of_row, strict=True):
-                chosen = records.take(draws.choose(len(records.step)))
-                if len(chosen.step):
-                    draws.append(*self._measure(chosen))
+        all_draws = [draws for row in self.draws for draws in row]
+        chosen = [
+            records.take(draws.choose(len(records.step)))
+            for records, draws in zip((records for row in parts for records in row), all_draws, strict=True)
+        ]
+        # Together: what is made for a measurement is the same for all plans.
+        figures, kept = self._measure(Records.concatenate(chosen))
+        ends = np.cumsum([len(records.step) for records in chosen])[:-1]
+        for draws, *own in zip(all_draws, np.split(figures, ends), np.split(kept, ends), strict=True):
+            draws.append(*own)
         self.seconds += time.perf_counter() - began
 
     def _measure(self, records: Records) -> tuple[FloatArray, NDArray[np.bool_]]:
