@@ -203,9 +203,12 @@ def unit_weights(sizes: LongArray, weighting: Weighting) -> LongArray:
         units of one testimony differ by 1 part in ``MASS`` at most, and their sum is what it must be.
     """
     of_row = np.repeat(np.arange(len(sizes)), sizes)
-    if weighting.kind == "coverage" and weighting.cap is None:
+    if weighting.kind == "mass":
+        whole = np.full(len(sizes), MASS)
+    elif weighting.cap is not None:
+        whole = MASS * np.minimum(sizes, weighting.cap)
+    else:
         return np.ones(len(of_row), dtype=np.int64)
-    whole = np.full(len(sizes), MASS) if weighting.kind == "mass" else MASS * np.minimum(sizes, weighting.cap)
     place = np.arange(len(of_row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     share, rest = whole // np.maximum(sizes, 1), whole % np.maximum(sizes, 1)
     return (share[of_row] + (place < rest[of_row])).astype(np.int64)
