@@ -276,9 +276,10 @@ class Trial:
         ]
         # Together: what is made for a measurement is the same for all plans.
         figures, kept = self._measure(Records.concatenate(chosen))
-        ends = np.cumsum([len(records.step) for records in chosen])[:-1]
-        for draws, *own in zip(all_draws, np.split(figures, ends), np.split(kept, ends), strict=True):
-            draws.append(*own)
+        end = 0
+        for draws, records in zip(all_draws, chosen, strict=True):
+            begin, end = end, end + len(records.step)
+            draws.append(figures[begin:end], kept[begin:end])
         self.seconds += time.perf_counter() - began
 
     def _measure(self, records: Records) -> tuple[FloatArray, NDArray[np.bool_]]:
