@@ -110,8 +110,8 @@ def add_attack(commands: argparse._SubParsersAction) -> None:
         "--burn-in",
         type=int,
         metavar="ROUNDS",
-        help="rounds of each run that are not recorded, in which the rungs are placed (default: a quarter of "
-        f"those that follow, at least 80; with --minutes {BURN_IN})",
+        help="rounds of each run that are not recorded, in which the rungs are placed (default: "
+        f"{BURN_IN}; with neither --rounds nor --minutes a quarter of those that follow, at least 80)",
     )
     group.add_argument("--threads", type=int, default=1, help="threads; the plans are the same (default: 1)")
     parser.add_argument(

@@ -22,7 +22,7 @@ __all__ = ["BURN_IN", "STEPS", "Length", "Run", "plan_length", "plan_runs", "run
 STEPS = 2_000_000
 """Of each rung, when no other length is asked for."""
 BURN_IN = 120
-"""Rounds, when the clock decides how many follow."""
+"""Rounds, when the clock decides how many follow, and when as many are to follow as it had decided."""
 SCORES = ("testimony", "cluster")
 DATA_SETS = ("honest", "attacked")
 
@@ -43,13 +43,11 @@ def plan_length(options: argparse.Namespace, mixture: "Mixture", n_units: int) -
     from bottomup.sampler.recording import MIN_BURN_IN
 
     size = choose_steps_per_round(mixture, n_units)
-    n_rounds = options.rounds
+    n_rounds, n_burn_in = options.rounds, BURN_IN
     if n_rounds is None and options.minutes is None:
         n_rounds = max(MIN_ROUNDS, round((options.steps or STEPS) / size))
-    n_burn_in = options.burn_in
-    if n_burn_in is None:
-        n_burn_in = BURN_IN if n_rounds is None else max(MIN_BURN_IN, n_rounds // 4)
-    return Length(n_rounds, n_burn_in, size)
+        n_burn_in = max(MIN_BURN_IN, n_rounds // 4)
+    return Length(n_rounds, n_burn_in if options.burn_in is None else options.burn_in, size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from bottomup.dashboard.cli import main
 from bottomup.sampler.attack import Attack, Communities
 from bottomup.sampler.attack_findings import Estimate, Finding, Limit, Point
 from bottomup.sampler.sensitivity import Sensitivity
+from bottomup.sampler.types import Mixture
 
 SHORT = ["--epsilons", "0", "1", "--burn-in", "8", "--rounds", "12"]
 
@@ -146,6 +147,28 @@ def test_one_score_by_the_clock_gives_the_figures_that_its_rounds_give(town, tmp
     again, same = run_attack(tmp_path / "b", *options, "--rounds", str(n_rounds))
     assert again["name"] == record["name"]
     assert same == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--minutes", "5"], (None, 120)),
+        # So that the rounds of a run by the clock are the same rounds again.
+        (["--rounds", "900"], (900, 120)),
+        (["--rounds", "900", "--burn-in", "0"], (900, 0)),
+        (["--steps", "9000"], (900, 225)),
+        (["--steps", "1"], (8, 80)),
+        ([], (200_000, 50_000)),
+    ],
+)
+def test_how_long_a_run_is(monkeypatch, arguments, expected):
+    from bottomup.dashboard import attack
+
+    found = []
+    monkeypatch.setattr(attack, "_attack", lambda options: found.append(options) or 0)
+    assert main(["attack", "--out", "x", *arguments]) == 0
+    mixture = Mixture(flips=60, community_flips=10, merge_splits=5, walks=5)
+    assert attack.plan_length(found[0], mixture, 36) == (*expected, 10)
 
 
 @pytest.mark.usefixtures("without_figure")
