@@ -56,7 +56,7 @@ def add_attack(commands: argparse._SubParsersAction) -> None:
         "--adversary",
         metavar="FILE",
         help="testimonies to put in, in a form that --testimonies takes (default: drawn, as many and as "
-        "large as those taken out, around one place away from them)",
+        "large as those taken out, around one place away from them, on a border of the plan if there is one)",
     )
     group.add_argument(
         "--adversary-seed",
@@ -245,7 +245,8 @@ def _make_attack(
         assert testimonies.clusters is not None
         removed = np.flatnonzero(testimonies.clusters.of_testimony == cluster)
         room = geography.total_population / starts.n_districts / 2
-        shapes = draw_adversary(testimonies, geography, removed, room, options.adversary_seed)
+        across = None if inputs.enacted is None else inputs.enacted.assignment
+        shapes = draw_adversary(testimonies, geography, removed, room, options.adversary_seed, across)
     else:
         given = read_testimonies(options.adversary, geography)
         shapes = [given.units_of(int(place)) for place in np.flatnonzero(given.sizes)]

@@ -85,7 +85,8 @@ def draws_of_hundred(limits: Promise, chance: float) -> str:
 
 def error_sentence(limits: Promise, total_variation: float) -> str:
     """What an assumed error of the sampled law adds."""
-    _, delta = Promise.assuming(limits.epsilon, total_variation).for_group(limits.group_size).of_group
+    # At once for the whole group: the law moves by its epsilon, and either end may be off by the error.
+    delta = Promise.assuming(limits.group_size * limits.epsilon, total_variation).delta
     if total_variation == 0:
         return "With no error at all the limit holds without exception."
     if delta >= 1:
