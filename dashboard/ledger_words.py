@@ -101,8 +101,8 @@ def adding_sentence(release: Release | None, books: Books) -> str:
     counts = f"it counts as {_counts_and_adds(release)}"
     if release.chosen == FROM_CHART:
         return (
-            f"Picked after looking at {count(release.draws, 'plan')}: {counts}. And as it was picked for what "
-            "it keeps, no limit holds. <b>Better: draw a plan by lot.</b>"
+            f"Picked after looking at {count(release.draws, 'plan')}: {counts}. And as it was picked for "
+            "what it keeps, no limit holds. <b>Better: draw a plan by lot.</b>"
         )
     if release.chosen == CURRENT_PLAN:
         words = f"Saving it is a release: {counts}, if the moment was not chosen for what the map showed."

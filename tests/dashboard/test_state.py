@@ -8,11 +8,7 @@ import sys
 import pytest
 
 from bottomup.dashboard.state import EPSILONS, Settings, Shown, odds_factor, promise, promise_caption
-from bottomup.sampler.sensitivity import (
-    coverage_sensitivity_from_data,
-    mass_sensitivity,
-    testimony_sensitivity,
-)
+from bottomup.sampler import sensitivity
 
 
 @pytest.mark.parametrize("module", ["state", "worker", "pool", "reliability", "binning", "raster"])
@@ -41,15 +37,15 @@ def test_promise_states_the_odds(epsilon: float, factor: str) -> None:
 
 def test_promise_without_weight_and_its_caption() -> None:
     assert "ignored" in promise(0)
-    public = promise_caption(testimony_sensitivity(50), None)
+    public = promise_caption(sensitivity.testimony_sensitivity(50), None)
     assert "stationarity" in public
     assert "Δ" not in public
     assert "Conditional" not in public
-    looking = promise_caption(coverage_sensitivity_from_data([2, 1], 100), False)
+    looking = promise_caption(sensitivity.coverage_sensitivity_from_data([2, 1], 100), False)
     assert "0.0200" in looking
     assert "computed from the data" in looking
     assert "Conditional on the clusters" in looking
-    assert "Conditional" not in promise_caption(mass_sensitivity(50), True)
+    assert "Conditional" not in promise_caption(sensitivity.mass_sensitivity(50), True)
 
 
 def test_settings_refuse_values_out_of_bounds() -> None:
@@ -64,7 +60,7 @@ def test_settings_refuse_values_out_of_bounds() -> None:
         with pytest.raises(ValueError, match=name):
             setattr(settings, name, value)
     assert settings.epsilon == 1.0
-    assert settings.design == ("a", 0.05, 0.005, 1, "mixture", "testimony")
+    assert settings.design == ("a", 0.05, 0.005, 1, "mixture", "testimony", "coverage")
 
 
 def test_settings_refuse_an_unknown_enacted_plan() -> None:

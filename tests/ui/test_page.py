@@ -145,7 +145,7 @@ def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None
     for tab, words in {
         "Which communities?": "testimonies are kept whole clearly more often",
         "Who ends up where?": "the districts are put in order first",
-        "Save a plan": "The plan on the map is saved",
+        "Save a plan": "on your own screen is no release",
         "How does it compare?": "Drawn from",
     }.items():
         page.get_by_role("tab", name=tab).click()
