@@ -209,7 +209,7 @@ def _parse(path: Path, content: bytes) -> tuple[Entry, ...]:
 def _entry(values: list[str]) -> Entry:
     if len(values) != len(_COLUMNS):
         raise ValueError(f"there must be {len(_COLUMNS)} values; got {len(values)}")
-    row = dict(zip(_COLUMNS, values, strict=True))
+    row: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
     time, status, looks, adds = (row.pop(name) for name in ("time", "status", "looks_at_data", "adds"))
     check_word("looks_at_data", looks, ("yes", "no"))
     numbers = {name: _number(name, row.pop(name), kind) for name, kind in _NUMBERS.items()}

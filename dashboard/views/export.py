@@ -5,6 +5,8 @@ import html
 import io
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -51,7 +53,7 @@ th:nth-child(n+3), td:nth-child(n+3) { text-align: right; white-space: nowrap; }
 .path { overflow-wrap: anywhere; }
 .done { background: #e6f2ec; border-left: 5px solid #00794f; padding: 6px 12px; }
 """
-_WORDS = {"stylesheets": [*TEXT_STYLE["stylesheets"], _TABLE], "sizing_mode": "stretch_width"}
+_WORDS: dict[str, Any] = {"stylesheets": [*TEXT_STYLE["stylesheets"], _TABLE], "sizing_mode": "stretch_width"}
 
 
 class ExportView(pn.viewable.Viewer):
@@ -103,7 +105,7 @@ class ExportView(pn.viewable.Viewer):
         for kind, (label, words) in _FILES.items():
             if kind == "table" or has_outlines:
                 button = pmui.Button(label=label, color="primary", icon="download", **_BUTTON)
-                button.on_click(self._when_clicked(lambda kind=kind: self._save(kind)))
+                button.on_click(self._when_clicked(partial(self._save, kind)))
                 rows.append(_beside(button, words))
         if not has_outlines:
             rows.append(
@@ -248,4 +250,9 @@ def _beside(button: pmui.Button, words: str) -> pn.Row:
     )
 
 
-_BUTTON = {"margin": 0, "theme_config": THEME, "size": "small", "styles": {"width": "15rem", "flex": "none"}}
+_BUTTON: dict[str, Any] = {
+    "margin": 0,
+    "theme_config": THEME,
+    "size": "small",
+    "styles": {"width": "15rem", "flex": "none"},
+}

@@ -56,7 +56,7 @@ HIDDEN_LABEL = (
 )
 """Stylesheet of widgets whose label the words around them repeat: it is left to screen readers."""
 
-TEXT_STYLE = {"stylesheets": [TEXT], "margin": 0}
+TEXT_STYLE: dict[str, Any] = {"stylesheets": [TEXT], "margin": 0}
 """Arguments of every pane of words."""
 
 SEGMENTS = {
