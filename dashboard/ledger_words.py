@@ -67,7 +67,7 @@ def _limit_sentence(total: Total) -> str:
         )
         return f"No limit holds for all of it: {picked}."
     if not total.epsilon:
-        return "All with testimony ignored: nobody's testimony changes the odds of any of it."
+        return "Testimony was ignored for all of it and changes no odds."
     if not _is_useful(total.epsilon_with_slack):
         return "That is no useful limit on what any one testimony can sway."
     words, plans = "With or without any one testimony, the ", "all plans released"

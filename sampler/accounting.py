@@ -114,8 +114,11 @@ class Release:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether its promise rests on the data: a sensitivity read off them, or clusters made of them."""
-        return self.looks_at_data or self.clusters == "conditional"
+        """Whether its promise rests on the data: a sensitivity read off them, or clusters made of them.
+
+        At epsilon 0 testimony is ignored, and nothing rests on it.
+        """
+        return self.epsilon > 0 and (self.looks_at_data or self.clusters == "conditional")
 
 
 @dataclass(frozen=True)

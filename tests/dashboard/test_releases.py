@@ -498,7 +498,7 @@ def test_the_sum_in_words() -> None:
     hundred = books_of(*(example(0.5, plan=str(i)) for i in range(40)))
     assert "chances of all plans released grow at most ×14" in sum_words(hundred.total)
     assert "no useful limit" in sum_words(books_of(example(1.0, draws=300)).total)
-    assert "nobody's testimony" in sum_words(books_of(example(0.0)).total)
+    assert "ignored for all of it and changes no odds" in sum_words(books_of(example(0.0)).total)
     picked = sum_words(books_of(example(0.1, chosen=FROM_CHART), example(0.1, plan="q")).total)
     assert "ε\u00a00.2 in all. No limit holds for all of it: 1 plan was picked for what it keeps." in picked
     assert "×" not in picked

@@ -335,6 +335,7 @@ def test_the_sum_says_what_it_rests_on() -> None:
     )
     assert add_up([*plain, entry(3, looks_at_data=True)], OURS).is_conditional
     assert add_up([*plain, entry(3, clusters="conditional")], OURS).is_conditional
+    assert not add_up([*plain, entry(3, epsilon=0.0, clusters="conditional")], OURS).is_conditional
     assert not add_up([*plain, entry(3, clusters="public geography")], OURS).is_conditional
     assert add_up([*plain, entry(3, chosen=FROM_CHART, draws=300)], OURS).n_picked == 1
 
