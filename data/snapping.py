@@ -8,6 +8,7 @@ from typing import NamedTuple
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyproj
 import shapely
 from numpy.typing import NDArray
 
@@ -23,8 +24,26 @@ _SEGMENT_DEGREES, _SEGMENT_LENGTH = 0.01, 1000.0
 _ROUNDING = 1e-4
 
 
-class Snapped(NamedTuple):
+class Covered(NamedTuple):
     """What polygons cover.
+
+    Attributes
+    ----------
+    units : list of int32 arrays
+        Positions of the units of each polygon, ascending.
+    partly_outside : bool array
+        Whether more than a hundredth of the polygon lies off the map.
+    has_area : bool array
+        False for what is missing, is no polygon, or cannot be made a valid one.
+    """
+
+    units: list[NDArray[np.int32]]
+    partly_outside: NDArray[np.bool_]
+    has_area: NDArray[np.bool_]
+
+
+class Snapped(NamedTuple):
+    """What the polygons of a file cover.
 
     Attributes
     ----------
@@ -62,33 +81,12 @@ def snap_polygons(path: str | Path, geography: Geography, threshold: float) -> S
     DataError
         If the threshold makes no sense, the map has no shapes, or the file cannot be read.
     """
-    if not 0 < threshold <= 1:
-        raise DataError("bad_threshold", f"threshold must be above 0 and at most 1; got {threshold}.")
-    if geography.geometry is None:
-        raise DataError(
-            "no_unit_shapes",
-            f"{str(path)!r} holds polygons, but the map has no shapes to lay them over.",
-            remedy="Give shapes with the units, or testimonies as a table of unit ids.",
-        )
+    check_can_snap(path, geography, threshold)
     frame = read_shapes(path)
-    crs = geography.geometry.crs
-    segment = _SEGMENT_DEGREES if frame.crs.is_geographic else _SEGMENT_LENGTH
-    # Repaired first: adding vertices to a figure of eight loses one of its halves.
-    drawn = gpd.GeoSeries(polygonal(frame.geometry.to_numpy()), crs=frame.crs)
-    polygons = polygonal(drawn.segmentize(segment).to_crs(crs).to_numpy())
+    polygons = projected_polygons(frame, geography.geometry.crs)
     outlines = geography.geometry.to_numpy()
     unit_areas = shapely.area(outlines)
-    tree = shapely.STRtree(outlines)
-
-    testimony, unit = tree.query(polygons, predicate="intersects")
-    inside = np.zeros(len(unit))
-    whole = _pairs(tree.query(polygons, predicate="covers"), len(outlines))
-    covered = np.isin(_pairs((testimony, unit), len(outlines)), whole)
-    inside[covered] = unit_areas[unit[covered]]
-    partial = np.flatnonzero(~covered)
-    inside[partial] = shapely.area(
-        shapely.intersection(polygons[testimony[partial]], outlines[unit[partial]])
-    )
+    testimony, unit, inside = shared_areas(polygons, outlines)
 
     on_map = np.bincount(testimony, weights=inside, minlength=len(polygons))
     own_areas = np.nan_to_num(shapely.area(polygons))
@@ -96,11 +94,50 @@ def snap_polygons(path: str | Path, geography: Geography, threshold: float) -> S
     testimony, unit = testimony[enough], unit[enough]
     order = np.lexsort((unit, testimony))
     ends = np.cumsum(np.bincount(testimony, minlength=len(polygons)))[:-1]
-    return Snapped(
-        properties=plain_columns(frame),
+    return Covered(
         units=np.split(unit[order].astype(np.int32), ends),
         partly_outside=on_map < own_areas * (1 - OUTSIDE_TOLERANCE),
+        has_area=own_areas > 0,
     )
+
+
+def projected_polygons(frame: gpd.GeoDataFrame, crs: pyproj.CRS) -> NDArray[np.object_]:
+    """Return the polygons of a file, valid and in another coordinate reference system, with their lines kept.
+
+    Shapes that are no polygons come back empty or missing.
+    """
+    segment = _SEGMENT_DEGREES if frame.crs.is_geographic else _SEGMENT_LENGTH
+    # Repaired first: adding vertices to a figure of eight loses one of its halves.
+    drawn = gpd.GeoSeries(polygonal(frame.geometry.to_numpy()), crs=frame.crs)
+    return polygonal(drawn.segmentize(segment).to_crs(crs).to_numpy())
+
+
+def shared_areas(
+    polygons: NDArray[np.object_], outlines: NDArray[np.object_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Measure how much of each unit lies in each polygon.
+
+    Parameters
+    ----------
+    polygons, outlines : object array
+        Valid polygons in the same coordinates; `outlines` are those of the units.
+
+    Returns
+    -------
+    polygon, unit : int64 array
+        Positions of the pairs that meet.
+    area : float64 array
+        Common to the two; 0 where they only touch.
+    """
+    tree = shapely.STRtree(outlines)
+    polygon, unit = tree.query(polygons, predicate="intersects")
+    area = np.zeros(len(unit))
+    whole = _pairs(tree.query(polygons, predicate="covers"), len(outlines))
+    covered = np.isin(_pairs((polygon, unit), len(outlines)), whole)
+    area[covered] = shapely.area(outlines)[unit[covered]]
+    partial = np.flatnonzero(~covered)
+    area[partial] = shapely.area(shapely.intersection(polygons[polygon[partial]], outlines[unit[partial]]))
+    return polygon, unit, area
 
 
 def _pairs(indices: tuple[NDArray[np.int64], NDArray[np.int64]], n_units: int) -> NDArray[np.int64]:
