@@ -83,7 +83,41 @@ def snap_polygons(path: str | Path, geography: Geography, threshold: float) -> S
     """
     check_can_snap(path, geography, threshold)
     frame = read_shapes(path)
-    polygons = projected_polygons(frame, geography.geometry.crs)
+    covered = cover(frame.geometry, geography, threshold)
+    return Snapped(plain_columns(frame), covered.units, covered.partly_outside)
+
+
+def check_can_snap(source: object, geography: Geography, threshold: float) -> None:
+    """Refuse a threshold that makes no sense, and a map without shapes; `source` is named in the message.
+
+    Raises
+    ------
+    DataError
+    """
+    if not 0 < threshold <= 1:
+        raise DataError("bad_threshold", f"threshold must be above 0 and at most 1; got {threshold}.")
+    if geography.geometry is None:
+        raise DataError(
+            "no_unit_shapes",
+            f"{str(source)!r} holds polygons, but the map has no shapes to lay them over.",
+            remedy="Give shapes with the units, or testimonies as a table of unit ids.",
+        )
+
+
+def cover(geometry: gpd.GeoSeries, geography: Geography, threshold: float) -> Covered:
+    """Find the units of every shape.
+
+    Parameters
+    ----------
+    geometry : GeoSeries
+        With a CRS. Shapes that are no polygons cover nothing; invalid polygons are made valid.
+    geography : Geography
+        The map, with shapes.
+    threshold : float
+        See :func:`snap_polygons`.
+    """
+    assert geography.geometry is not None
+    polygons = projected_polygons(geometry, geography.geometry.crs)
     outlines = geography.geometry.to_numpy()
     unit_areas = shapely.area(outlines)
     testimony, unit, inside = shared_areas(polygons, outlines)
@@ -101,14 +135,14 @@ def snap_polygons(path: str | Path, geography: Geography, threshold: float) -> S
     )
 
 
-def projected_polygons(frame: gpd.GeoDataFrame, crs: pyproj.CRS) -> NDArray[np.object_]:
-    """Return the polygons of a file, valid and in another coordinate reference system, with their lines kept.
+def projected_polygons(geometry: gpd.GeoSeries, crs: pyproj.CRS) -> NDArray[np.object_]:
+    """Return polygons, valid and in another coordinate reference system, with their lines kept.
 
     Shapes that are no polygons come back empty or missing.
     """
-    segment = _SEGMENT_DEGREES if frame.crs.is_geographic else _SEGMENT_LENGTH
+    segment = _SEGMENT_DEGREES if geometry.crs.is_geographic else _SEGMENT_LENGTH
     # Repaired first: adding vertices to a figure of eight loses one of its halves.
-    drawn = gpd.GeoSeries(polygonal(frame.geometry.to_numpy()), crs=frame.crs)
+    drawn = gpd.GeoSeries(polygonal(geometry.to_numpy()), crs=geometry.crs)
     return polygonal(drawn.segmentize(segment).to_crs(crs).to_numpy())
 
 
