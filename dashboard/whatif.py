@@ -145,13 +145,11 @@ def answer_what_if(
         n_effective = effective_size(np.concatenate(under))
         if n_effective < LEAST_EFFECTIVE:
             continue
-        groups = []
-        for number in (0, 1):
-            before, after = (
-                sum(_means(rung, own)[number] for rung, own in zip(nearest, weights, strict=True))
-                for weights in (without, under)
-            )
-            groups.append(_shares(before, after, baseline[number], cost * epsilon, 0.5 / n_effective))
+        before, after = _pool(nearest, without), _pool(nearest, under)
+        groups = [
+            _shares(before[number], after[number], baseline[number], cost * epsilon, 0.5 / n_effective)
+            for number in (0, 1)
+        ]
         answers.append(WhatIf(epsilon, n_effective, *groups))
     return answers
 
@@ -161,6 +159,14 @@ def _tilt(rung: RungPlans, epsilon: float, weights: NDArray[np.float64]) -> NDAr
     tilted = weights * np.exp(exponent - exponent.max())
     total = tilted.sum()
     return tilted / total if total else tilted
+
+
+def _pool(
+    rungs: Sequence[RungPlans], weights: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    parts = [_means(rung, own) for rung, own in zip(rungs, weights, strict=True)]
+    removed, added = zip(*parts, strict=True)
+    return np.sum(removed, axis=0), np.sum(added, axis=0)
 
 
 def _means(rung: RungPlans, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

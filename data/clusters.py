@@ -74,7 +74,7 @@ def read_zones(name: str | Path, geography: Geography) -> Zones:
         raise DataError(
             "zones",
             f"Clusters are to be taken from {str(name)!r}, but that is no column of the units and no file.",
-            remedy=f"Name a column, {list_some(list(geography.columns))}, or a GIS file of polygons.",
+            remedy=f"Name a column, {list_some([str(own) for own in geography.columns])}, or a GIS file.",
         )
     if not (of_unit >= 0).any():
         raise DataError(

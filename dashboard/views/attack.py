@@ -1,6 +1,7 @@
 """An attack: what a group reaches that takes a community's place, or sends one testimony many times."""
 
 import html
+from collections.abc import Callable
 
 import numpy as np
 import panel as pn
@@ -125,7 +126,7 @@ class AttackView(pn.viewable.Viewer):
             self._words.object = f"<p>{html.escape(str(error))}</p>"
             return
 
-        def work(is_stopped: object) -> list[WhatIf] | None:
+        def work(is_stopped: Callable[[], bool]) -> list[WhatIf] | None:
             counterfactual = Counterfactual(geography, change, score, weighting)
             plans = collect_plans(recorded, counterfactual, is_stopped)
             if plans is None:
