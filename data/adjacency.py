@@ -22,7 +22,7 @@ def rook_edges(geometry: gpd.GeoSeries) -> tuple[NDArray[np.int32], NDArray[np.f
     Parameters
     ----------
     geometry : GeoSeries, length n_units
-        Valid polygons. Without a CRS the coordinates are taken for metres.
+        Valid polygons; a missing one has no neighbours. Without a CRS the coordinates are taken for metres.
 
     Returns
     -------
@@ -35,14 +35,7 @@ def rook_edges(geometry: gpd.GeoSeries) -> tuple[NDArray[np.int32], NDArray[np.f
     first, second = shapely.STRtree(polygons).query(polygons, predicate="intersects")
     once = first < second
     first, second = first[once], second[once]
-    boundaries = shapely.boundary(polygons)
-    shared = shapely.intersection(boundaries[first], boundaries[second])
-    weight = np.ones(len(shared))
-    # What is left touches in points or overlaps; an overlap's outline runs along the common line twice.
-    pointwise = np.flatnonzero(shapely.length(shared) == 0)
-    shared[pointwise] = shapely.intersection(polygons[first[pointwise]], polygons[second[pointwise]])
-    weight[pointwise] = 0.5
-
+    shared, weight = shared_boundaries(polygons, first, second)
     joined = np.flatnonzero(shapely.length(shared) > 0)
     lines = gpd.GeoSeries(shared[joined], crs=geometry.crs)
     if geometry.crs is not None:
@@ -50,6 +43,34 @@ def rook_edges(geometry: gpd.GeoSeries) -> tuple[NDArray[np.int32], NDArray[np.f
     edges = np.column_stack([first[joined], second[joined]]).astype(np.int32)
     order = np.lexsort((edges[:, 1], edges[:, 0]))
     return edges[order], (weight[joined] * lines.length.to_numpy())[order]
+
+
+def shared_boundaries(
+    polygons: NDArray[np.object_], first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.object_], NDArray[np.float64]]:
+    """Return what the boundaries of pairs of polygons have in common.
+
+    Parameters
+    ----------
+    polygons : object array
+        Valid polygons.
+    first, second : int64 array, shape (n_pairs,)
+        Positions of the two.
+
+    Returns
+    -------
+    shared : object array, shape (n_pairs,)
+        Where boundaries meet in points at most, the overlap of the polygons.
+    weight : float64 array, shape (n_pairs,)
+        What to multiply the length with: an overlap's outline runs along the common line twice.
+    """
+    boundaries = shapely.boundary(polygons)
+    shared = shapely.intersection(boundaries[first], boundaries[second])
+    weight = np.ones(len(shared))
+    pointwise = np.flatnonzero(shapely.length(shared) == 0)
+    shared[pointwise] = shapely.intersection(polygons[first[pointwise]], polygons[second[pointwise]])
+    weight[pointwise] = 0.5
+    return shared, weight
 
 
 def components(

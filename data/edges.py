@@ -1,14 +1,17 @@
-"""Neighbours from a table."""
+"""Neighbours from a table, or from a graph in JSON."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.data.errors import DataError, count, list_some
+from bottomup.data.findings import Findings
+from bottomup.data.graph_files import GraphFile, read_graph
 from bottomup.data.identifiers import UnitMatcher
 from bottomup.data.tables import read_rows
 
@@ -18,17 +21,22 @@ _PERIMETER = re.compile(r"(shared_)?(perim|perimeter|length|boundary)(_m|_metres
 
 
 def read_edges(
-    path: str | Path, matcher: UnitMatcher
+    path: str | Path, matcher: UnitMatcher, findings: Findings, dropped: Sequence[str] = ()
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-    """Read the dual graph from a table of pairs of unit ids.
+    """Read the dual graph from a table of pairs of unit ids, or from a graph in JSON.
 
     Parameters
     ----------
     path : path
-        Columns ``u, v`` or ``source, target``, otherwise the first two; a header is not required. A pair may
-        be given twice, once from each end. A column such as ``shared_perim_m`` holds metres.
+        A graph as `bottomup.data.graph_files` reads it; otherwise a table with the columns ``u, v`` or
+        ``source, target``, otherwise its first two; a header is not required. A pair may be given twice, once
+        from each end. A column such as ``shared_perim_m`` holds metres.
     matcher : UnitMatcher
         The units.
+    findings : Findings
+        Takes what is wrong with single edges.
+    dropped : sequence of str
+        Units that were left out, and their edges with them.
 
     Returns
     -------
@@ -36,7 +44,16 @@ def read_edges(
         The smaller position first; rows unique, in lexicographic order.
     shared_perimeter : float64 array, shape (n_edges,), or None
         None when no column holds it for every edge.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or rows are incomplete.
     """
+    graph = read_graph(path)
+    if graph is not None:
+        note_virtual(graph, path, findings)
+        return join_units(graph.pairs_of(matcher), matcher, path, findings, dropped)
     rows = list(read_rows(path))
     first, second, perimeter = 0, 1, None
     n_header = 0
@@ -66,29 +83,58 @@ def read_edges(
             remedy="Give a table with a row for each pair of neighbours.",
         )
 
-    names = [(row[first], row[second]) for row in body]
-    ends = np.column_stack([matcher.positions(name[side] for name in names) for side in (0, 1)])
-    unknown = sorted({names[row][side] for row, side in zip(*np.nonzero(ends < 0), strict=True)})
+    lengths = None if perimeter is None else _lengths([row[perimeter] for row in body])
+    return join_units([(row[first], row[second]) for row in body], matcher, path, findings, dropped, lengths)
+
+
+def join_units(
+    names: Sequence[tuple[str, str]],
+    matcher: UnitMatcher,
+    path: str | Path,
+    findings: Findings,
+    dropped: Sequence[str] = (),
+    lengths: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+    """Turn pairs of ids into edges; a pair may be given twice, once from each end.
+
+    Ids that are not on the map and units joined to themselves are findings, and left out; so are edges of
+    `dropped` units, without a word.
+    """
+    ends = np.column_stack([matcher.positions(pair[side] for pair in names) for side in (0, 1)])
+    strange = {names[row][side] for row, side in zip(*np.nonzero(ends < 0), strict=True)}
+    left_out = UnitMatcher(dropped)
+    unknown = sorted(unit for unit in strange if unit not in left_out)
     if unknown:
-        raise DataError(
+        findings.settle(
             "unknown_edge_unit",
-            f"columns {first + 1} and {second + 1} of {str(path)!r} name {count(len(unknown), 'id')} "
-            "not on the map",
-            remedy=f"Ids there look like {matcher.example!r}. The ends of edges are taken from columns named "
-            "u and v, or source and target, otherwise from the first two.",
-            units=unknown,
+            f"the edges of {str(path)!r} name {count(len(unknown), 'id')} not on the map",
+            f"Ids there look like {matcher.example!r}. In a table the ends of edges are taken from columns "
+            "named u and v, or source and target, otherwise from the first two.",
+            unknown,
         )
-    loops = ends[:, 0] == ends[:, 1]
+    known = (ends >= 0).all(axis=1)
+    loops = known & (ends[:, 0] == ends[:, 1])
     if loops.any():
-        raise DataError(
+        findings.settle(
             "self_loop",
             f"{str(path)!r} joins units to themselves in {count(int(loops.sum()), 'row')}",
-            remedy="Remove these rows.",
-            units=[names[row][0] for row in np.flatnonzero(loops)],
+            "Remove these rows.",
+            [names[row][0] for row in np.flatnonzero(loops).tolist()],
         )
-    edges, rows_kept = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)
-    lengths = None if perimeter is None else _lengths([row[perimeter] for row in body])
-    return edges.astype(np.int32), None if lengths is None else lengths[rows_kept]
+    used = np.flatnonzero(known & ~loops)
+    edges, rows_kept = np.unique(np.sort(ends[used], axis=1), axis=0, return_index=True)
+    return edges.astype(np.int32).reshape(-1, 2), None if lengths is None else lengths[used][rows_kept]
+
+
+def note_virtual(graph: GraphFile, path: str | Path, findings: Findings) -> None:
+    """Note that a node outside of the map was left out."""
+    if graph.n_virtual:
+        findings.add(
+            "note",
+            "virtual_node",
+            f"{str(path)!r} joins units to a node for what is outside of the map in "
+            f"{count(graph.n_virtual, 'place')}; these edges were left out",
+        )
 
 
 def _lengths(cells: list[str]) -> NDArray[np.float64] | None:

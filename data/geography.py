@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,22 +13,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bottomup.data.adjacency import rook_edges
-from bottomup.data.checks import check_connected, check_ids, read_population
-from bottomup.data.edges import read_edges
-from bottomup.data.errors import DataError, count, list_some
-from bottomup.data.identifiers import ID_COLUMNS, UnitMatcher
-from bottomup.data.polygons import clean_polygons, local_crs, plain_columns, read_shapes
-from bottomup.data.roles import find_roles
-from bottomup.data.tables import (
-    as_numbers,
-    find_column,
-    flatten_records,
-    is_table,
-    read_table,
-    require_column,
-    text_ids,
-)
+from bottomup.data.checks import check_connected, note_unpeopled, read_population
+from bottomup.data.coverage import inspect_coverage, inspect_pieces
+from bottomup.data.edge_repairs import repair_edges
+from bottomup.data.errors import DataError
+from bottomup.data.findings import Finding, Findings
+from bottomup.data.polygons import local_crs
+from bottomup.data.reading import Files, UnitTable, join_edges, open_units
+from bottomup.data.repairs import Repair
+from bottomup.data.roles import ROLE_NAMES, find_roles
+from bottomup.data.tables import as_numbers, is_table, require_column
 
 POPULATION_COLUMNS = (
     *("pop20", "totpop20", "totpop", "tot_pop", "total_pop", "p0010001", "pop100", "population", "pop"),
@@ -63,6 +58,12 @@ class Geography:
         Units whose polygons crossed themselves and were made valid.
     id_column : str
         Name of the id column in the file.
+    repairs : tuple of Repair
+        What the user chose to do to the map, as it was done.
+    dropped : tuple of str
+        Units of the file that the user left out.
+    findings : tuple of Finding
+        What is unusual about the map, or good to know.
     """
 
     name: str
@@ -76,6 +77,9 @@ class Geography:
     note: str = ""
     repaired: tuple[str, ...] = ()
     id_column: str = "id"
+    repairs: tuple[Repair, ...] = ()
+    dropped: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def n_units(self) -> int:
@@ -110,13 +114,21 @@ class Geography:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of ids, population and edges, in hexadecimal; the same on every platform."""
+        """SHA-256 of ids, population and edges, in hexadecimal; the same on every platform.
+
+        Units count in the order of their ids, so that it does not matter in which order a file lists them.
+        """
         total = hashlib.sha256()
-        for unit in self.ids:
-            encoded = unit.encode()
+        order = np.array(sorted(range(self.n_units), key=self.ids.__getitem__), dtype=np.int64)
+        for position in order:
+            encoded = self.ids[position].encode()
             total.update(len(encoded).to_bytes(8, "little") + encoded)
-        total.update(self.population.astype("<i8").tobytes())
-        total.update(self.edges.astype("<i8").tobytes())
+        rank = np.empty(self.n_units, dtype=np.int64)
+        rank[order] = np.arange(self.n_units)
+        edges = np.sort(rank[self.edges], axis=1).reshape(-1, 2)
+        edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+        total.update(self.population[order].astype("<i8").tobytes())
+        total.update(edges.astype("<i8").tobytes())
         return total.hexdigest()
 
 
@@ -129,24 +141,31 @@ def read_geography(
     population_column: str | None = None,
     roles: dict[str, str] | None = None,
     name: str | None = None,
+    repairs: Sequence[Repair] = (),
 ) -> Geography:
     """Read the units of a map and check all that the later steps rely on.
+
+    Units come in the order of their ids, whatever the order of the file.
 
     Parameters
     ----------
     units : path
-        A GIS file in any format of GeoPandas, or a text table with a row per unit.
+        A GIS file in any format of GeoPandas, a dual graph in JSON (GerryChain, NetworkX), or a text table
+        with a row per unit.
     edges : path, optional
-        A table whose first two columns (or ``u, v``; ``source, target``) are neighbours. Needed with a table
-        of units; with a GIS file the neighbours are otherwise those that share a boundary of positive length.
+        A table whose first two columns (or ``u, v``; ``source, target``) are neighbours, or a dual graph in
+        JSON. Needed with a table of units; with a GIS file the neighbours are otherwise those that share a
+        boundary of positive length.
     shapes : path, optional
-        A GIS file with the polygons of a table of units, joined by id.
+        A GIS file with the polygons of the units of a table or a graph, joined by id.
     id_column, population_column : str, optional
         Columns of `units`; common names are recognised.
     roles : dict, optional
         Column for any of ``vap``, ``black_vap``, ``dem``, ``rep``; common names are recognised.
     name : str, optional
         What to call the map; the file name otherwise.
+    repairs : sequence of Repair
+        What to do to the map, see `bottomup.data.repairs`.
 
     Returns
     -------
@@ -155,90 +174,128 @@ def read_geography(
     Raises
     ------
     DataError
-        For the first check that fails, with the ids of all units that fail it.
+        For the first finding that must be settled, with the ids of all units concerned.
     """
-    if is_table(units):
-        if edges is None:
-            raise DataError(
-                "no_edges",
-                f"{str(units)!r} is a table: nothing in it says which units are neighbours.",
-                remedy="Give edges, a table with two columns of unit ids, or units as a GIS file.",
-            )
-        table = read_table(units)
-        geometry = None
-    else:
-        if shapes is not None:
-            raise DataError(
-                "two_shapes",
-                f"{str(units)!r} has shapes of its own, and shapes={str(shapes)!r} was given as well.",
-                remedy="Leave shapes out.",
-            )
-        frame = read_shapes(units)
-        table = flatten_records(plain_columns(frame))
-        geometry = frame.geometry
+    findings = Findings()
+    files = Files(units, edges, shapes, id_column, population_column, tuple(repairs))
+    geography = inspect_geography(files, findings, roles=roles, name=name)
+    findings.raise_first()
+    assert geography is not None
+    return geography
 
-    id_column = require_column(list(table.columns), id_column, ID_COLUMNS, "unit ids", "id_column", units)
-    ids = check_ids(text_ids(table[id_column]), id_column, units)
-    population_column = require_column(
-        list(table.columns), population_column, POPULATION_COLUMNS, "population", "population_column", units
-    )
-    if population_column == id_column:
-        raise DataError(
-            "same_column",
-            f"column {id_column!r} cannot hold both the unit ids and the population.",
-            remedy="Name two columns with id_column and population_column.",
+
+def inspect_geography(
+    files: Files,
+    findings: Findings,
+    *,
+    roles: dict[str, str] | None = None,
+    name: str | None = None,
+    thorough: bool = False,
+) -> Geography | None:
+    """Read the units of a map, and collect all that is wrong with them.
+
+    Parameters
+    ----------
+    files : Files
+    findings : Findings
+        Takes what is found.
+    roles : dict, optional
+        As for :func:`read_geography`.
+    name : str, optional
+        What to call the map.
+    thorough : bool
+        Whether to look for what does not stop a run as well: gaps, overlaps, units in pieces.
+
+    Returns
+    -------
+    Geography or None
+        What can be made of the files, for further checks; fit for a run only when no finding stops one. None
+        when no units can be told apart, or nothing is known about neighbours.
+    """
+    table = open_units(files, findings)
+    if table is None:
+        return None
+    ids = table.ids
+    population_column = ""
+    population, known = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=bool)
+    with findings.catching():
+        population_column = _find_population(table, files)
+        population, known = read_population(
+            table.columns[population_column], ids, population_column, findings
         )
-    population = read_population(table[population_column], ids, population_column)
-    others = table.drop(columns=[id_column, population_column])
-    columns = others.apply(as_numbers) if is_table(units) else others
-    matcher = UnitMatcher(ids)
+    columns = table.columns.drop(columns=[table.id_column, population_column], errors="ignore")
+    if is_table(files.units):
+        columns = columns.apply(as_numbers)
+    found: dict[str, str] = {}
+    with findings.catching():
+        found = find_roles(columns, roles or {}, ids)
+    _note_columns(files, table.id_column, population_column, found, findings)
+    note_unpeopled(ids, known & (population == 0), findings)
 
-    if shapes is not None:
-        geometry = _shapes_of(shapes, ids, id_column)
-    repaired: tuple[str, ...] = ()
-    if geometry is not None:
-        geometry, repaired = clean_polygons(geometry, ids)
-    if edges is not None:
-        ends, shared_perimeter = read_edges(edges, matcher)
-    else:
-        assert geometry is not None
-        ends, shared_perimeter = rook_edges(geometry)
-    check_connected(ids, population, ends)
-
+    geometry = table.geometry
+    # What has no place on Earth, for lack of a true CRS, can be compared in the plane only.
+    if geometry is not None and geometry.crs is not None and not geometry.isna().all():
+        geometry = geometry.to_crs(local_crs(geometry))
+    joined = join_edges(table, files, findings)
+    if joined is None:
+        return None
+    edges, shared_perimeter, repairs = repair_edges(ids, *joined, geometry, files.repairs, findings)
+    has_place = None
+    if table.geometry is not None and table.graph is None and files.edges is None:
+        has_place = ~table.geometry.isna().to_numpy()
+    check_connected(ids, population, edges, geometry, findings, has_place)
+    if thorough and table.geometry is not None:
+        inspect_coverage(table.geometry, ids, findings)
+        if has_place is not None:
+            inspect_pieces(table.geometry, ids, edges, findings)
+    if len(set(ids)) < len(ids):
+        return None
     return Geography(
-        name=name if name is not None else Path(units).name.split(".")[0],
+        name=name if name is not None else Path(files.units).name.split(".")[0],
         ids=ids,
         population=population,
-        edges=ends,
+        edges=edges,
         shared_perimeter=shared_perimeter,
         columns=columns,
-        geometry=None if geometry is None else geometry.to_crs(local_crs(geometry)),
-        roles=find_roles(columns, roles or {}, ids),
-        repaired=repaired,
-        id_column=id_column,
+        geometry=geometry,
+        roles=found,
+        repaired=table.repaired,
+        id_column=table.id_column,
+        repairs=repairs,
+        dropped=table.dropped,
+        findings=tuple(findings),
     )
 
 
-def _shapes_of(path: str | Path, ids: tuple[str, ...], id_column: str) -> gpd.GeoSeries:
-    """Return the polygons of a GIS file in the order of the units."""
-    frame = read_shapes(path)
-    columns = list(plain_columns(frame).columns)
-    column = id_column if id_column in columns else find_column(columns, ID_COLUMNS)
-    if column is None:
+def _find_population(table: UnitTable, files: Files) -> str:
+    column = require_column(
+        list(table.columns.columns),
+        files.population_column,
+        POPULATION_COLUMNS,
+        "population",
+        "population_column",
+        files.units,
+    )
+    if column == table.id_column:
         raise DataError(
-            "no_column",
-            f"{str(path)!r} has no column {id_column!r}, by which its shapes could be joined to the units.",
-            remedy=f"Rename its column of unit ids to {id_column!r}. Columns: {list_some(columns, 40)}.",
+            "same_column",
+            f"column {table.id_column!r} cannot hold both the unit ids and the population.",
+            remedy="Name two columns with id_column and population_column.",
         )
-    row_ids = check_ids(text_ids(frame[column]), column, path)
-    rows = UnitMatcher(row_ids).positions(ids)
-    missing = rows < 0
-    if missing.any():
-        raise DataError(
-            "no_shape",
-            f"{str(path)!r} has no shape for {missing.sum():,} of {count(len(ids), 'unit')}",
-            remedy=f"Ids are matched with its column {column!r}, where they look like {row_ids[0]!r}; give a "
-            "file of the same units.",
-            units=[unit for unit, absent in zip(ids, missing, strict=True) if absent],
-        )
-    return frame.geometry.iloc[rows].reset_index(drop=True)
+    return column
+
+
+def _note_columns(
+    files: Files, id_column: str, population_column: str, roles: dict[str, str], findings: Findings
+) -> None:
+    """Say which columns were taken for what."""
+    taken = []
+    for what, column, given in (
+        ("ids", id_column, files.id_column),
+        ("people", population_column, files.population_column),
+    ):
+        if column:
+            taken.append(f"{what} from {column!r}{'' if given else ' (found by its name)'}")
+    taken += [f"{ROLE_NAMES[role]} from {column!r}" for role, column in roles.items()]
+    if taken:
+        findings.add("note", "columns", f"columns taken: {'; '.join(taken)}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import geopandas as gpd
@@ -15,23 +15,38 @@ import pyproj
 import shapely
 from numpy.typing import NDArray
 
-from bottomup.data.errors import DataError, count, list_some
+from bottomup.data.errors import DataError, list_some
 from bottomup.data.tables import require_file
 
 WGS84 = pyproj.CRS.from_epsg(4326)
-_POLYGONS = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
+_HIDDEN_CRS = re.compile(r'"name"\s*:\s*"(?:urn:ogc:def:crs:)?EPSG:{1,2}(\d+)"')
+POLYGONS = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
 
 
 def read_shapes(path: str | Path) -> gpd.GeoDataFrame:
     """Read any file that GeoPandas reads, and make sure that its coordinates are what they claim to be.
 
-    Shapes that cannot be read, or whose coordinates are not finite, are missing from the result.
+    Shapes that cannot be read, or whose coordinates are not finite, are missing from the result. Longitudes
+    of a map that crosses the antimeridian go on beyond 180.
 
     Raises
     ------
     DataError
         If the file cannot be read, holds no shapes or several layers of them, names no CRS, or its
         coordinates cannot be in the CRS that it names.
+    """
+    frame = open_shapes(path)
+    check_crs(frame, path)
+    return unwrap(frame)[0]
+
+
+def open_shapes(path: str | Path) -> gpd.GeoDataFrame:
+    """Read a file as `read_shapes` does, with its coordinates as they are.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, holds no shapes or several layers of them.
     """
     frame = _read_frame(require_file(path))
     if isinstance(frame, gpd.GeoDataFrame):
@@ -45,11 +60,17 @@ def read_shapes(path: str | Path) -> gpd.GeoDataFrame:
         raise DataError(
             "no_shapes", f"{str(path)!r} holds no shapes.", remedy="Give a GIS file with polygons."
         )
+    return frame
+
+
+def check_crs(frame: gpd.GeoDataFrame, path: str | Path) -> None:
+    """Raise a DataError if shapes name no CRS, or their coordinates cannot be in the one that they name."""
     if frame.crs is None:
         raise DataError(
             "no_crs",
             f"{str(path)!r} does not say in which coordinate reference system its coordinates are.",
-            remedy="Add the .prj file, or set the CRS in a GIS program and save again.",
+            remedy="Add the .prj file, set the CRS in a GIS program and save again, or say which it is with "
+            "`--repair set-crs EPSG:…`.",
         )
     doubt = _doubt_about_crs(frame)
     if doubt:
@@ -58,9 +79,72 @@ def read_shapes(path: str | Path) -> gpd.GeoDataFrame:
             "wrong_crs",
             f"{str(path)!r} has coordinates from ({west:.6g}, {south:.6g}) to ({east:.6g}, {north:.6g}) in "
             f"the coordinate reference system {frame.crs.name!r}, {doubt}.",
-            remedy="Set the CRS that they are really in and save again.",
+            remedy=_advice_on_crs(path),
         )
-    return frame
+
+
+def _advice_on_crs(path: str | Path) -> str:
+    """Name the CRS that some programs write where no reader looks: inside the geometry of each feature."""
+    hidden: set[str] = set()
+    if Path(path).suffix.lower() in {".geojson", ".json"}:
+        text = Path(path).read_bytes().decode("utf-8", errors="replace")
+        hidden = set(_HIDDEN_CRS.findall(text))
+    if len(hidden) == 1:
+        code = hidden.pop()
+        return (
+            f"The file names EPSG:{code} where readers of GeoJSON do not look. If it is in that, say so with "
+            f"`--repair set-crs EPSG:{code}`."
+        )
+    return (
+        "Set the CRS that they are really in and save again, or say which it is with "
+        "`--repair set-crs EPSG:…`."
+    )
+
+
+def set_crs(frame: gpd.GeoDataFrame, name: str) -> gpd.GeoDataFrame:
+    """Return the same coordinates as those of another CRS.
+
+    Raises
+    ------
+    DataError
+        If there is no CRS of that name.
+    """
+    try:
+        return frame.set_crs(pyproj.CRS.from_user_input(name), allow_override=True)
+    except pyproj.exceptions.CRSError as error:
+        raise DataError(
+            "unknown_crs",
+            f"there is no coordinate reference system {name!r}.",
+            remedy="Give its code, such as EPSG:4326 or EPSG:26915.",
+        ) from error
+
+
+def unwrap(frame: gpd.GeoDataFrame) -> tuple[gpd.GeoDataFrame, bool]:
+    """Let the longitudes of a map that crosses the antimeridian go on beyond 180, so that it is in one piece.
+
+    Returns
+    -------
+    frame : GeoDataFrame
+    crosses : bool
+        Whether the map crosses the antimeridian.
+    """
+    west, _, east, _ = frame.total_bounds
+    if frame.crs is None or not frame.crs.is_geographic or east - west <= 180:
+        return frame, False
+    longitudes = np.unique(shapely.get_coordinates(frame.geometry.to_numpy())[:, 0])
+    widest = int(np.argmax(np.diff(longitudes)))
+    if longitudes[widest + 1] - longitudes[widest] < 180:
+        return frame, False
+    split = longitudes[widest + 1]
+
+    def shift(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+        return coordinates + np.where(coordinates[:, :1] < split, [[360.0, 0.0]], 0.0)
+
+    shapes = shapely.transform(frame.geometry.to_numpy(), shift)
+    # Parts that were cut apart at the antimeridian are one again.
+    several = np.flatnonzero(shapely.get_num_geometries(shapes) > 1)
+    shapes[several] = polygonal(shapes[several])
+    return frame.set_geometry(gpd.GeoSeries(shapes, index=frame.index, crs=frame.crs)), True
 
 
 def _read_frame(found: Path) -> pd.DataFrame:
@@ -135,74 +219,12 @@ def polygonal(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
         Shapely geometries; missing ones stay missing.
     """
     flat = shapely.force_2d(shapes)
-    other = ~shapely.is_valid(flat) | ~np.isin(shapely.get_type_id(flat), _POLYGONS)
+    other = ~shapely.is_valid(flat) | ~np.isin(shapely.get_type_id(flat), POLYGONS)
     for position in np.flatnonzero(other & ~shapely.is_missing(flat)):
         # Part by part, or parts that overlap would cancel out.
         parts = shapely.get_parts(shapely.make_valid(shapely.get_parts(flat[position])))
-        flat[position] = shapely.union_all(parts[np.isin(shapely.get_type_id(parts), _POLYGONS)])
+        flat[position] = shapely.union_all(parts[np.isin(shapely.get_type_id(parts), POLYGONS)])
     return flat
-
-
-def clean_polygons(geometry: gpd.GeoSeries, ids: Sequence[str]) -> tuple[gpd.GeoSeries, tuple[str, ...]]:
-    """Check that every unit has a polygon, and repair those that cross themselves.
-
-    Parameters
-    ----------
-    geometry : GeoSeries, length n_units
-        As read.
-    ids : sequence of str
-        Ids of the units.
-
-    Returns
-    -------
-    geometry : GeoSeries
-        Valid polygons and multipolygons, in the same CRS.
-    repaired : tuple of str
-        Ids of the units whose polygons were made valid; those without area are given a hair's breadth.
-
-    Raises
-    ------
-    DataError
-        For shapes that are missing, not polygons, or beyond repair: one error for each of the three.
-    """
-    shapes = geometry.to_numpy()
-    missing = shapely.is_missing(shapes) | shapely.is_empty(shapes)
-    if missing.any():
-        raise DataError(
-            "null_geometry",
-            f"there is no shape, or no readable one, for {missing.sum():,} of {count(len(ids), 'unit')}",
-            remedy="Remove these rows, or give them their polygons.",
-            units=_named(ids, missing),
-        )
-    other = ~np.isin(shapely.get_type_id(shapes), _POLYGONS)
-    if other.any():
-        kinds = sorted({shape.geom_type for shape in shapes[other]})
-        raise DataError(
-            "not_polygon",
-            f"{other.sum():,} of {count(len(ids), 'unit')} with {' or '.join(kinds)} instead of a polygon",
-            remedy="Units must be areas: give polygons or multipolygons.",
-            units=_named(ids, other),
-        )
-    invalid = ~shapely.is_valid(shapes)
-    clean = polygonal(shapes)
-    # Simplification can flatten a small unit to a line; a hair's breadth keeps it on the map and beside its
-    # neighbours.
-    flat = np.flatnonzero(shapely.is_empty(clean))
-    hair = 1e-5 if geometry.crs is not None and geometry.crs.is_geographic else 1.0
-    clean[flat] = shapely.buffer(shapely.make_valid(shapes[flat]), hair, quad_segs=1)
-    lost = shapely.is_empty(clean) | ~shapely.is_valid(clean)
-    if lost.any():
-        raise DataError(
-            "invalid_geometry",
-            f"there are polygons that cannot be repaired for {lost.sum():,} of {count(len(ids), 'unit')}",
-            remedy="Draw these polygons again in a GIS program.",
-            units=_named(ids, lost),
-        )
-    return gpd.GeoSeries(clean, crs=geometry.crs), tuple(_named(ids, invalid))
-
-
-def _named(ids: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
-    return [unit for unit, is_chosen in zip(ids, chosen, strict=True) if is_chosen]
 
 
 def local_crs(geometry: gpd.GeoSeries) -> pyproj.CRS:

@@ -26,6 +26,14 @@ ROLE_COLUMNS = {
 }
 
 
+ROLE_NAMES = {
+    "vap": "voting-age population",
+    "black_vap": "Black voting-age population",
+    "dem": "Democratic votes",
+    "rep": "Republican votes",
+}
+
+
 def find_roles(columns: pd.DataFrame, given: Mapping[str, str], ids: Sequence[str]) -> dict[str, str]:
     """Return the column of each known quantity.
 

@@ -16,6 +16,7 @@ import shapely
 from bottomup.data import DataError, Geography, read_geography
 from bottomup.data.errors import count
 from bottomup.data.polygons import polygonal
+from bottomup.data.repairs import Repair
 
 NODES = "GEOID20,pop20,VAP,county,cd\n001,10,8,a,1\n002,20,15,a,1\n003,0,0,b,2\n"
 EDGES = "u,v,shared_perim_m\n001,002,5.5\n003,002,7\n"
@@ -96,7 +97,7 @@ def test_digest_is_that_of_ids_people_and_edges(read_tables):
     ("nodes", "edges", "code", "units"),
     [
         (NODES + "001,5,4,a,1\n", EDGES, "repeated_id", ("001",)),
-        (NODES + ",5,4,a,1\n", EDGES, "blank_id", ()),
+        (NODES + ",5,4,a,1\n", EDGES, "blank_id", ("row 4",)),
         (NODES.replace("002,20", "002,"), EDGES, "no_population", ("002",)),
         (NODES.replace("002,20", "002,many"), EDGES, "population_not_numeric", ("002",)),
         (NODES.replace("002,20", "002,inf"), EDGES, "population_infinite", ("002",)),
@@ -187,8 +188,8 @@ def test_folders_and_empty_names_are_no_tables(read_tables, tmp_path):
 
 
 def test_an_example_of_what_is_no_number_is_given(read_tables):
-    with pytest.raises(DataError, match=r"in 1 of 3 units \(the first: '1,370'\): 002"):
-        read_tables(NODES.replace("002,20", '002,"1,370"'))
+    with pytest.raises(DataError, match=r"in 1 of 3 units \(the first: '13,70'\): 002"):
+        read_tables(NODES.replace("002,20", '002,"13,70"'))
 
 
 def test_numbers_and_nouns_agree():
@@ -204,8 +205,7 @@ def test_pieces_are_listed_with_their_people(read_tables):
     with pytest.raises(DataError) as caught:
         read_tables(edges="u,v\n002,003\n")
     text = str(caught.value)
-    assert "2 units with 20 people (002, 003)" in text
-    assert "1 unit with 10 people (001)" in text
+    assert "The largest is 2 units with 20 people; another is 1 unit with 10 people: 001." in text
     assert caught.value.units == ("001",)
 
 
@@ -317,9 +317,12 @@ def test_shapes_that_cannot_be_read_are_named_and_warn_nobody(tmp_path, make_fra
         shapely.Polygon([(-92.19, 38.5), (-92.19, 38.51), (-92.19, 38.505), (-92.19, 38.5)]),
     ],
 )
-def test_polygons_that_cross_themselves_are_repaired_and_named(tmp_path, make_frame, shape):
+def test_polygons_that_change_when_made_valid_are_repaired_when_the_user_says_so(tmp_path, make_frame, shape):
     with_shape(make_frame(2, 2), shape).to_file(tmp_path / "grid.geojson")
-    geography = read_geography(tmp_path / "grid.geojson")
+    with pytest.raises(DataError, match="--repair make-valid 001") as caught:
+        read_geography(tmp_path / "grid.geojson")
+    assert (caught.value.code, caught.value.units) == ("invalid_geometry", ("001",))
+    geography = read_geography(tmp_path / "grid.geojson", repairs=[Repair("make-valid", "001")])
     assert geography.repaired == ("001",)
     assert geography.geometry.is_valid.all()
     assert geography.geometry.area.min() > 0
