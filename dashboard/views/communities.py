@@ -5,12 +5,11 @@ import html
 import numpy as np
 import pandas as pd
 import panel as pn
-import panel_material_ui as pmui
 from numpy.typing import NDArray
 
 from bottomup.dashboard.plots import cluster_plot
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key, room_for
+from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for, segments
 from bottomup.data.errors import list_some
 from bottomup.data.plans import population_bounds
 
@@ -93,17 +92,7 @@ class CommunitiesView(pn.viewable.Viewer):
                 sizing_mode="stretch_both",
                 margin=0,
             )
-            self._by = pmui.RadioButtonGroup(
-                label="List by",
-                options={"By cluster": "cluster", "By testimony": "testimony"},
-                value="cluster",
-                color="primary",
-                sx=SEGMENTS,
-                stylesheets=[HIDDEN_LABEL],
-                theme_config=THEME,
-                size="small",
-                margin=(0, 0, 4, 0),
-            )
+            self._by = segments("List by", {"By cluster": "cluster", "By testimony": "testimony"}, "cluster")
             self._by.param.watch(lambda *_: self._switch(), "value")
             views += [self._by, self._cluster_pane]
         views.append(self._table_pane)

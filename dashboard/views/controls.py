@@ -6,7 +6,7 @@ import param
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for, say
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
 from bottomup.dashboard.wording import ladder_line, progress_line, reliability_line
 
 __all__ = ["ControlsView"]
@@ -43,18 +43,12 @@ class ControlsView(pn.viewable.Viewer):
             theme_config=THEME,
         )
         self._promise = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
-        self._score = pmui.RadioButtonGroup(
-            label="Score",
-            options=_SCORES,
-            value=settings.score,
+        self._score = segments(
+            "Score",
+            _SCORES,
+            settings.score,
             disabled=not session.prepared.has_clusters,
             sizing_mode="stretch_width",
-            margin=(2, 0, 4, 0),
-            color="primary",
-            sx=SEGMENTS,
-            stylesheets=[HIDDEN_LABEL],
-            theme_config=THEME,
-            size="small",
         )
         self._score_words = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self._run = pmui.Button(label="Start", color="primary", icon="play_arrow", **_BUTTON)

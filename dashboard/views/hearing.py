@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 from bottomup.dashboard.ledger_words import added_sentence, showing_sentence
 from bottomup.dashboard.releases import Books, hold, release_of, release_of_charts, showing_of
 from bottomup.dashboard.session import Session, ShownPlan
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, say
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Entry, Release
 
 __all__ = ["Act", "HearingView"]
@@ -48,17 +48,7 @@ class HearingView(pn.viewable.Viewer):
         self._session = session
         self._books: Books | None = None
         self._write = write
-        self._counts = pmui.RadioButtonGroup(
-            label="What counts of a public showing",
-            options=_CHOICES,
-            value="plan",
-            color="primary",
-            sx=SEGMENTS,
-            stylesheets=[HIDDEN_LABEL],
-            theme_config=THEME,
-            size="small",
-            margin=(2, 0, 4, 0),
-        )
+        self._counts = segments("What counts of a public showing", _CHOICES, "plan")
         self._adding = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         button = pmui.Button(
             label="Write it in the ledger",

@@ -15,7 +15,7 @@ from bottomup.dashboard.influence import (
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.attack import AttackView
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, room_for, say
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
 from bottomup.dashboard.wording import reliability_line
 from bottomup.sampler.promise import Promise
 
@@ -36,17 +36,7 @@ class InfluenceView(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._part = pmui.RadioButtonGroup(
-            label="What to look at",
-            options=_PARTS,
-            value="limit",
-            color="primary",
-            sx=SEGMENTS,
-            stylesheets=[HIDDEN_LABEL],
-            theme_config=THEME,
-            size="small",
-            margin=(0, 0, 6, 0),
-        )
+        self._part = segments("What to look at", _PARTS, "limit", margin=(0, 0, 6, 0))
         self._limit = _LimitView(session)
         self._backwards = _BackwardsView(session)
         self._attack: AttackView | None = None

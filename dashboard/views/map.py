@@ -3,14 +3,13 @@
 import html
 
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
 from bottomup.dashboard.map_figure import MapFigure, build_map_figure
 from bottomup.dashboard.raster import View
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import SHOWN
-from bottomup.dashboard.views.style import HIDDEN_LABEL, SEGMENTS, TEXT_STYLE, THEME, key
+from bottomup.dashboard.views.style import TEXT_STYLE, key, segments
 from bottomup.dashboard.wording import plan_figures
 
 __all__ = ["MapView"]
@@ -36,16 +35,11 @@ class MapView(pn.viewable.Viewer):
         self._ticks_waited = 0
         self.seen = False
         """Whether a browser has shown the map: until then nothing is worth computing."""
-        self._kind = pmui.RadioButtonGroup(
-            label="Plan on the map",
-            options={words: kind for kind, words in SHOWN.items()},
-            value=session.shown.kind,
+        self._kind = segments(
+            "Plan on the map",
+            {words: kind for kind, words in SHOWN.items()},
+            session.shown.kind,
             margin=(0, 0, 4, 0),
-            color="primary",
-            sx=SEGMENTS,
-            stylesheets=[HIDDEN_LABEL],
-            theme_config=THEME,
-            size="small",
         )
         self._title = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self._figures = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")

@@ -3,8 +3,9 @@
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 
-__all__ = ["HIDDEN_LABEL", "PAGE_CSS", "SEGMENTS", "TEXT_STYLE", "THEME", "key", "room_for", "say"]
+__all__ = ["PAGE_CSS", "TEXT_STYLE", "THEME", "key", "room_for", "say", "segments"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -51,15 +52,14 @@ b { font-weight: 700; }
 """
 """Stylesheet of every pane of words."""
 
-HIDDEN_LABEL = (
+_HIDDEN_LABEL = (
     "label.MuiFormLabel-root { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }"
 )
-"""Stylesheet of widgets whose label the words around them repeat: it is left to screen readers."""
 
 TEXT_STYLE: dict[str, Any] = {"stylesheets": [TEXT], "margin": 0}
 """Arguments of every pane of words."""
 
-SEGMENTS = {
+_SEGMENTS = {
     "& .MuiToggleButton-root": {
         "whiteSpace": "nowrap",
         "fontSize": "0.9375rem",
@@ -69,7 +69,20 @@ SEGMENTS = {
         "color": "#1d2733",
     },
 }
-"""Style of every row of buttons of which one is chosen."""
+
+
+def segments(label: str, options: dict[str, str], value: str, **more: Any) -> pmui.RadioButtonGroup:
+    """A row of buttons of which one is chosen; its label is left to screen readers."""
+    look: dict[str, Any] = {"margin": (2, 0, 4, 0), "size": "small", "color": "primary"}
+    return pmui.RadioButtonGroup(
+        label=label,
+        options=options,
+        value=value,
+        sx=_SEGMENTS,
+        stylesheets=[_HIDDEN_LABEL],
+        theme_config=THEME,
+        **look | more,
+    )
 
 
 def room_for(n_lines: int) -> dict[str, str]:
