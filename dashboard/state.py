@@ -188,8 +188,8 @@ def promise_caption(sensitivity: Sensitivity, clusters_are_public: bool | None) 
     caption = "At stationarity: once the walk has forgotten its start."
     if sensitivity.looks_at_data:
         caption += (
-            f" The sensitivity Δ = {sensitivity.delta:.4f} is computed from the data: it holds for "
-            "testimonies no larger than the largest on record."
+            f" The sensitivity Δ = {sensitivity.delta:.4f} is computed from the data: it holds "
+            "while the size of the largest testimony stays."
         )
     if clusters_are_public is False:
         caption += " Conditional on the clusters: they came with the testimonies."
