@@ -94,14 +94,19 @@ def check_can_snap(source: object, geography: Geography, threshold: float) -> No
     ------
     DataError
     """
-    if not 0 < threshold <= 1:
-        raise DataError("bad_threshold", f"threshold must be above 0 and at most 1; got {threshold}.")
+    check_threshold(threshold)
     if geography.geometry is None:
         raise DataError(
             "no_unit_shapes",
             f"{str(source)!r} holds polygons, but the map has no shapes to lay them over.",
             remedy="Give shapes with the units, or testimonies as a table of unit ids.",
         )
+
+
+def check_threshold(threshold: float) -> None:
+    """Raise a DataError for a share that makes no sense as a threshold."""
+    if not 0 < threshold <= 1:
+        raise DataError("bad_threshold", f"threshold must be above 0 and at most 1; got {threshold}.")
 
 
 def cover(geometry: gpd.GeoSeries, geography: Geography, threshold: float) -> Covered:

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bottomup.data.crosswalk import read_crosswalk
 from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
-from bottomup.data.identifiers import ID_COLUMNS, UnitMatcher
+from bottomup.data.identifiers import UnitMatcher
+from bottomup.data.placement import (
+    EMPTY,
+    INVALID,
+    PARTLY_OUTSIDE,
+    USED,
+    describe_foreign,
+    place_communities,
+)
 from bottomup.data.plans import natural_order
-from bottomup.data.snapping import snap_polygons
-from bottomup.data.tables import (
-    find_column,
-    is_table,
-    read_rows,
-    refuse_repeated,
-    refuse_rows,
-    require_column,
-    text_ids,
-)
+from bottomup.data.snapping import check_threshold
+from bottomup.data.testimony_formats.common import Columns
+from bottomup.data.testimony_formats.folder import read_files
 
-USED, PARTLY_OUTSIDE, EMPTY, DUPLICATE = "used", "partly outside", "empty", "duplicate"
-TESTIMONY_COLUMNS = (
-    *("testimony", "testimony_id", "submission", "submission_id", "area_id", "plan_id", "entry_id"),
-    *("community", "community_id", "coi", "coi_id", "id"),
-)
-CLUSTER_COLUMNS = ("cluster", "cluster_id")
+__all__ = [
+    "DUPLICATE",
+    "EMPTY",
+    "INVALID",
+    "PARTLY_OUTSIDE",
+    "USED",
+    "Clusters",
+    "Testimonies",
+    "build_testimonies",
+    "read_testimonies",
+]
+
+DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +85,17 @@ class Testimonies:
     clusters : Clusters or None
         None when the file has no clusters.
     status : tuple of str, length n_testimonies
-        ``used``; ``partly outside``: some of it is not on the map; ``empty``: none of it is; ``duplicate``:
-        a copy that is left out, so it covers nothing.
+        ``used``; ``partly outside``: some of it is not on the map; ``empty``: none of it is; ``invalid``: it
+        has no polygon, or one that cannot be repaired; ``duplicate``: a copy that is left out, so it covers
+        nothing.
     unknown_units : dict
         For testimonies that name units not on the map, the ids of those.
     duplicate_of : dict
         For copies that are left out, the id of the testimony that they repeat.
     note : str
         What is real and what is drawn; empty for a file that the user brought.
+    remarks : tuple of str
+        What has been left aside on reading, or carried over from other units, by file.
     """
 
     ids: tuple[str, ...]
@@ -95,6 +106,7 @@ class Testimonies:
     unknown_units: dict[str, tuple[str, ...]] = field(default_factory=dict)
     duplicate_of: dict[str, str] = field(default_factory=dict)
     note: str = ""
+    remarks: tuple[str, ...] = ()
 
     def units_of(self, testimony: int) -> NDArray[np.int32]:
         """Positions of the units of one testimony, ascending."""
@@ -137,23 +149,63 @@ class Testimonies:
         upper : int
             The largest population of a district.
         """
-        people = np.concatenate([[0], np.cumsum(population[self.units])])[self.indptr]
-        hopeless = (self.sizes == 0) | (np.diff(people) > upper)
+        hopeless = (self.sizes == 0) | (self._people(population) > upper)
         return tuple(name for name, own in zip(self.ids, hopeless, strict=True) if own)
+
+    def _people(self, population: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.diff(np.concatenate([[0], np.cumsum(population[self.units])])[self.indptr])
+
+    @cached_property
+    def same_units(self) -> dict[str, str]:
+        """For testimonies that cover the units of an earlier one, the id of the first that does."""
+        first: dict[bytes, str] = {}
+        same = {}
+        for number, name in enumerate(self.ids):
+            units = self.units_of(number)
+            if len(units) and first.setdefault(units.tobytes(), name) != name:
+                same[name] = first[units.tobytes()]
+        return same
+
+    def statuses(self, population: NDArray[np.int64], upper: int) -> tuple[str, ...]:
+        """Return what is to be known of each testimony, in words; all of it when there are several things.
+
+        Parameters
+        ----------
+        population : int64 array, shape (n_units,)
+            People in each unit.
+        upper : int
+            The largest population of a district.
+        """
+        plain = {EMPTY: "empty on this map", PARTLY_OUTSIDE: "partly outside", INVALID: "invalid shape"}
+        found = []
+        for name, status, people in zip(self.ids, self.status, self._people(population), strict=True):
+            words = [plain[status]] if status in plain else []
+            if people > upper:
+                words.append("larger than a district")
+            if name in self.duplicate_of:
+                words.append(f"duplicate of {self.duplicate_of[name]}, left out")
+            elif name in self.same_units:
+                words.append(f"duplicate of {self.same_units[name]}")
+            found.append("; ".join(words) or "used")
+        return tuple(found)
 
     def summary(self) -> str:
         """Return how many testimonies are used, partly outside and empty, with names and unknown unit ids."""
         total = count(self.n_testimonies, "testimony", "testimonies")
         parts = [f"{total}: {self.status.count(USED):,} used"]
-        for status, text in (
-            (PARTLY_OUTSIDE, "partly outside the map"),
-            (EMPTY, "with no unit on the map"),
-            (DUPLICATE, "left out as copies"),
+        named: dict[str, list[str]] = {PARTLY_OUTSIDE: [], EMPTY: [], INVALID: [], DUPLICATE: []}
+        for name, own in zip(self.ids, self.status, strict=True):
+            if own in named:
+                named[own].append(name)
+        for names, text, is_always_said in (
+            (named[PARTLY_OUTSIDE], "partly outside the map", True),
+            (named[EMPTY], "with no unit on the map", True),
+            (named[INVALID], "without a usable polygon", False),
+            (list(self.same_units), "that repeat the units of another and count all the same", False),
+            (named[DUPLICATE], "left out as copies", False),
         ):
-            named = [name for name, own in zip(self.ids, self.status, strict=True) if own == status]
-            if status == DUPLICATE and not named:
-                continue
-            parts.append(f"{len(named):,} {text}" + (f" ({list_some(named)})" if named else ""))
+            if names or is_always_said:
+                parts.append(f"{len(names):,} {text}" + (f" ({list_some(names)})" if names else ""))
         unknown = list(dict.fromkeys(unit for own in self.unknown_units.values() for unit in own))
         if unknown:
             parts.append(f"{count(len(unknown), 'unit id')} not on the map ({list_some(unknown)})")
@@ -168,22 +220,27 @@ def read_testimonies(
     unit_column: str | None = None,
     cluster_column: str | None = None,
     threshold: float = 0.5,
+    crosswalk: str | Path | None = None,
 ) -> Testimonies:
-    """Read testimonies from a table of their units, or from polygons.
+    """Read testimonies in any format that `bottomup.data.testimony_formats` knows, or a folder of them.
 
-    Names, addresses and words of the people who testified are never kept: only the columns named here are.
+    Names, addresses and words of the people who testified are never kept: ids, units and clusters are.
 
     Parameters
     ----------
     path : path
-        A table with a row per testimony and unit, or a GIS file with a polygon per testimony.
+        Tables of units, polygons, plans of Districtr, what Representable and portals give out; told apart by
+        their content. In a folder, every such file.
     geography : Geography
         The map.
     testimony_column, unit_column, cluster_column : str, optional
         Columns of the file; common names are recognised. Clusters may be missing, and so may the ids of
         polygons, which then are the row numbers from 1.
     threshold : float
-        A unit belongs to a polygon when at least this share of its area lies inside.
+        A unit belongs to a polygon when at least this share of its area lies inside, and to units of another
+        map when they make up this share of it.
+    crosswalk : path, optional
+        Says which units of the map those of the testimonies are; see `read_crosswalk`.
 
     Returns
     -------
@@ -193,21 +250,66 @@ def read_testimonies(
     ------
     DataError
         If a column cannot be found, a row names no testimony or has more cells than the header, a testimony
-        is in two clusters, or not one testimony has a unit on the map.
+        is in two clusters, there is no testimony, or not one has a unit on the map.
     """
-    if is_table(path):
-        testimonies = _from_table(path, geography, testimony_column, unit_column, cluster_column)
-    else:
-        testimonies = _from_polygons(path, geography, testimony_column, cluster_column, threshold)
-    if not len(testimonies.units):
+    check_threshold(threshold)
+    columns = Columns(testimony_column, unit_column, cluster_column)
+    readings = read_files(path, columns, geography.id_column)
+    walk = None if crosswalk is None else read_crosswalk(crosswalk, geography.ids)
+    matcher = UnitMatcher(geography.ids)
+    communities, places, remarks = [], [], []
+    foreign: dict[str, None] = {}
+    for reading in readings:
+        placed = place_communities(reading, geography, matcher, threshold, walk)
+        communities += reading.communities
+        places += placed.places
+        foreign.update(dict.fromkeys(placed.foreign))
+        remarks += [f"{reading.path.name}: {remark}" for remark in (*reading.remarks, *placed.remarks)]
+    if not communities:
         raise DataError(
-            "no_unit_on_map",
-            f"{str(path)!r} is not about this map: {testimonies.summary()}.",
-            remedy=f"Unit ids on the map look like {geography.ids[0]!r}."
-            if is_table(path)
-            else f"No polygon covers {threshold:.0%} of the area of any unit; they must lie on the map.",
+            "no_testimonies",
+            f"{str(path)!r} holds no testimonies{': ' + '; '.join(remarks) if remarks else ''}.",
+            remedy="Give a file with a community in it, or run without testimonies.",
         )
+    ids = [community.id for community in communities]
+    testimonies = build_testimonies(
+        dict(zip(ids, (place.units for place in places), strict=True)),
+        [place.status for place in places],
+        {community.id: community.cluster for community in communities},
+        {name: place.unknown for name, place in zip(ids, places, strict=True) if place.unknown},
+        remarks=remarks,
+    )
+    if not len(testimonies.units):
+        is_drawn = any(reading.shapes is not None for reading in readings)
+        raise _no_unit_on_map(path, geography, testimonies, tuple(foreign), threshold if is_drawn else None)
+    if foreign:
+        remark = f"{describe_foreign(list(foreign), geography)}; with a crosswalk they can be carried over"
+        testimonies = replace(testimonies, remarks=(*testimonies.remarks, remark))
     return testimonies
+
+
+def _no_unit_on_map(
+    path: str | Path,
+    geography: Geography,
+    testimonies: Testimonies,
+    foreign: tuple[str, ...],
+    threshold: float | None,
+) -> DataError:
+    """Return the error for testimonies of which none is on the map; the threshold only if they are drawn."""
+    if foreign:
+        return DataError(
+            "no_unit_on_map",
+            f"{str(path)!r} is not about this map's units: {describe_foreign(foreign, geography)}.",
+            remedy="Give a crosswalk, a table of unit_of_testimony and unit_of_map (--crosswalk FILE), or "
+            "the same communities with their shapes (GeoJSON or a shapefile).",
+        )
+    return DataError(
+        "no_unit_on_map",
+        f"{str(path)!r} is not about this map: {testimonies.summary()}.",
+        remedy=f"Unit ids on the map look like {geography.ids[0]!r}."
+        if threshold is None
+        else f"No polygon covers {threshold:.0%} of the area of any unit; they must lie on the map.",
+    )
 
 
 def build_testimonies(
@@ -217,6 +319,7 @@ def build_testimonies(
     unknown_units: Mapping[str, tuple[str, ...]] | None = None,
     source: str = "column",
     note: str = "",
+    remarks: Sequence[str] = (),
 ) -> Testimonies:
     """Pack testimonies into arrays.
 
@@ -230,7 +333,7 @@ def build_testimonies(
         Id to the name of its cluster, blank or absent for none.
     unknown_units : mapping, optional
         Id to the unit ids that are not on the map.
-    source, note : str
+    source, note, remarks
         As in `Clusters` and `Testimonies`.
     """
     ids = tuple(units_by_testimony)
@@ -251,123 +354,5 @@ def build_testimonies(
         status=tuple(status),
         unknown_units=dict(unknown_units or {}),
         note=note,
+        remarks=tuple(remarks),
     )
-
-
-def _from_table(
-    path: str | Path,
-    geography: Geography,
-    testimony_column: str | None,
-    unit_column: str | None,
-    cluster_column: str | None,
-) -> Testimonies:
-    rows = read_rows(path)
-    header = next(rows, None)
-    if header is None:
-        raise DataError("empty_file", f"{str(path)!r} holds no rows.")
-    testimony_at = header.index(
-        require_column(header, testimony_column, TESTIMONY_COLUMNS, "testimony ids", "testimony_column", path)
-    )
-    others = [name for position, name in enumerate(header) if position != testimony_at]
-    unit_names = (geography.id_column.lower(), *ID_COLUMNS)
-    unit_at = header.index(require_column(others, unit_column, unit_names, "unit ids", "unit_column", path))
-    cluster_name = _cluster_column(header, cluster_column, path)
-    cluster_at = None if cluster_name is None else header.index(cluster_name)
-    used = [column for column in (testimony_at, unit_at, cluster_at) if column is not None]
-    refuse_repeated(path, header, [header[column] for column in used])
-
-    matcher = UnitMatcher(geography.ids)
-    width = 1 + max(used)
-    units: dict[str, set[int]] = {}
-    unknown: dict[str, dict[str, None]] = {}
-    clusters: dict[str, str] = {}
-    wide: list[int] = []
-    nameless: list[str] = []
-    torn: dict[str, str] = {}
-    for number, row in enumerate(rows, start=2):
-        if any(row[len(header) :]):
-            wide.append(number)
-        cells = row + [""] * (width - len(row))
-        testimony = cells[testimony_at]
-        if not testimony:
-            nameless.append(str(number))
-            continue
-        own = units.setdefault(testimony, set())
-        if cells[unit_at]:
-            position = matcher.position(cells[unit_at])
-            if position >= 0:
-                own.add(position)
-            else:
-                unknown.setdefault(testimony, {})[cells[unit_at]] = None
-        if cluster_at is not None and cells[cluster_at]:
-            cluster = clusters.setdefault(testimony, cells[cluster_at])
-            if cluster != cells[cluster_at]:
-                torn[testimony] = f"{testimony} ({cluster} and {cells[cluster_at]})"
-    refuse_rows(path, header, wide)
-    if nameless:
-        raise DataError(
-            "nameless_testimony",
-            f"{str(path)!r} names no testimony in {count(len(nameless), 'row')} (the header is row 1, blank "
-            f"lines do not count): {list_some(nameless)}.",
-            remedy="Give every row its testimony, or remove it.",
-        )
-    if torn:
-        raise DataError(
-            "two_clusters",
-            f"{str(path)!r} puts {count(len(torn), 'testimony', 'testimonies')} into more than one cluster, "
-            f"{list_some(list(torn.values()))}",
-            remedy="A testimony belongs to one cluster at most.",
-            units=list(torn),
-        )
-    if not units:
-        raise DataError(
-            "empty_file", f"{str(path)!r} holds no testimonies.", remedy="Give it a row for each unit."
-        )
-    status = [
-        EMPTY if not own else PARTLY_OUTSIDE if testimony in unknown else USED
-        for testimony, own in units.items()
-    ]
-    return build_testimonies(
-        units, status, clusters, {testimony: tuple(names) for testimony, names in unknown.items()}
-    )
-
-
-def _from_polygons(
-    path: str | Path,
-    geography: Geography,
-    testimony_column: str | None,
-    cluster_column: str | None,
-    threshold: float,
-) -> Testimonies:
-    snapped = snap_polygons(path, geography, threshold)
-    columns = [str(name) for name in snapped.properties.columns]
-    id_name = testimony_column if testimony_column is not None else find_column(columns, TESTIMONY_COLUMNS)
-    if id_name is None:
-        ids = [str(row) for row in range(1, len(snapped.properties) + 1)]
-    else:
-        require_column(columns, id_name, (), "testimony ids", "testimony_column", path)
-        ids = text_ids(snapped.properties[id_name])
-    wrong = sorted(name for name, times in Counter(ids).items() if not name or times > 1)
-    if wrong:
-        raise DataError(
-            "repeated_testimony",
-            f"{str(path)!r} must have one polygon for each testimony, but in column {id_name!r} ids are "
-            "blank or occur twice",
-            remedy=f"Rename the column of ids to {TESTIMONY_COLUMNS[0]!r}, or name it with testimony_column.",
-            units=wrong,
-        )
-    cluster_name = _cluster_column(columns, cluster_column, path)
-    clusters = None
-    if cluster_name is not None and cluster_name != id_name:
-        clusters = dict(zip(ids, text_ids(snapped.properties[cluster_name]), strict=True))
-    status = [
-        EMPTY if not len(units) else PARTLY_OUTSIDE if outside else USED
-        for units, outside in zip(snapped.units, snapped.partly_outside, strict=True)
-    ]
-    return build_testimonies(dict(zip(ids, snapped.units, strict=True)), status, clusters)
-
-
-def _cluster_column(columns: Sequence[str], given: str | None, path: str | Path) -> str | None:
-    if given is None:
-        return find_column(columns, CLUSTER_COLUMNS)
-    return require_column(columns, given, (), "clusters", "cluster_column", path)

@@ -61,7 +61,7 @@ def test_every_testimony_of_the_table_counts(read):
 def test_the_summary_counts_and_names(read):
     assert read(TABLE).summary() == (
         "4 testimonies: 1 used, 1 partly outside the map (t1), 2 with no unit on the map (t3, t4), "
-        "2 unit ids not on the map (999, 998)"
+        "2 unit ids not on the map (998, 999)"
     )
     assert read("testimony,unit\na,000\n").summary() == (
         "1 testimony: 1 used, 0 partly outside the map, 0 with no unit on the map"
@@ -224,7 +224,7 @@ def test_every_polygon_counts_whatever_its_state(read_polygons):
     )
     assert testimonies.ids == ("whole", "null", "west", "away", "bow", "point")
     assert units_of(testimonies) == [[0, 1, 2, 3], [], [0, 2], [], [0], []]
-    assert testimonies.status == ("used", "empty", "partly outside", "empty", "used", "empty")
+    assert testimonies.status == ("used", "invalid", "partly outside", "empty", "used", "invalid")
     assert testimonies.clusters.of_testimony.tolist() == [0, 0, -1, 1, 1, 1]
     assert "Ann" not in repr(testimonies)
 

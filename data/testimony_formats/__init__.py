@@ -1,0 +1,1 @@
+"""Reads communities as the programs that people draw them with write them down."""
