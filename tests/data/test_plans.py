@@ -87,8 +87,6 @@ def test_labels_are_kept_as_written(read):
     [
         ("000,1\n001,1\n010,2\n", "plan_missing_units", ("011",)),
         ("000,1\n001,1\n010,\n011,2\n", "plan_missing_units", ("010",)),
-        ("000,1\n001,1\n010,2\n011,2\n999,2\n", "plan_unknown_units", ("999",)),
-        ("999,2\n000,1\n001,1\n010,2\n011,2\n", "plan_unknown_units", ("999",)),
         ("000,1\n001,1\n010,2\n011,2\n011,1\n", "plan_repeated_units", ("011",)),
         ("id,county,d\n000,a,1\n001,a,1\n010,b,2\n011,b,2\n", "plan_columns", ()),
         ("000\n001\n", "plan_columns", ()),
@@ -105,7 +103,7 @@ def test_the_match_is_counted(read):
     with pytest.raises(DataError) as caught:
         read("000,1\n000,2\n001,1\nX,2\nY,2\n")
     text = str(caught.value)
-    assert "2 of 4 units with a district, 2 without, 1 with more than one, and 2 ids not on the map" in text
+    assert "2 of 4 units matched, 2 missing, 2 unknown ids, 0 duplicates, 1 in several districts" in text
     assert "Without a district: 010, 011. Not on the map: X, Y; ids there look like '000'." in text
 
 
