@@ -1,4 +1,4 @@
-"""The command ``bottomup``: verify the walk, sample without a page, serve the page, or measure speed."""
+"""The command ``bottomup``: check files, verify the walk, sample, serve the page, or measure speed."""
 
 import argparse
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bottomup.dashboard.attack import add_attack
 from bottomup.dashboard.bench import add_bench
+from bottomup.dashboard.check import add_check
 from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
 from bottomup.dashboard.sample import add_sample
 from bottomup.dashboard.verify import add_verify
@@ -19,14 +20,16 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
-    Status 0 means done (for ``verify``: passed), 1 that a verification failed or an interrupt ended the run,
-    2 that the options or the files cannot be used; the reason is then on standard error.
+    Status 0 means done (for ``verify``: passed; for ``check``: fit to run), 1 that a verification failed,
+    findings must be settled or an interrupt ended the run, 2 that the options or the files cannot be used;
+    the reason is then on standard error.
     """
     parser = argparse.ArgumentParser(
         prog="bottomup",
         description="Ensembles of district plans that keep communities of interest together.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_check(commands)
     add_verify(commands)
     add_sample(commands)
     add_attack(commands)

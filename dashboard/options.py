@@ -12,8 +12,9 @@ import pandas as pd
 from bottomup.data.changes import deduplicate
 from bottomup.data.clusters import cluster_by_zones, read_zones
 from bottomup.data.errors import DataError
-from bottomup.data.geography import Geography, read_geography
+from bottomup.data.geography import Files, Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
+from bottomup.data.repairs import read_repairs
 from bottomup.data.testimonies import Testimonies, read_testimonies
 from bottomup.sampler.sensitivity import Weighting
 
@@ -24,9 +25,12 @@ __all__ = [
     "add_page_options",
     "add_score_options",
     "check_score_options",
+    "files_of",
     "load_inputs",
+    "name_options",
     "page_arguments",
     "parse_page_options",
+    "read_submitted",
     "weighting_of",
 ]
 
@@ -72,10 +76,14 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("inputs", "Without --units the demonstration state is used.")
     group.add_argument("--demo", action="store_true", help="use the demonstration state")
     group.add_argument(
-        "--units", metavar="FILE", help="GIS file of units, or CSV of units (then with --edges)"
+        "--units", metavar="FILE", help="GIS file, dual graph in JSON, or CSV of units (then with --edges)"
     )
-    group.add_argument("--edges", metavar="FILE", help="CSV of pairs of units that share a boundary")
-    group.add_argument("--shapes", metavar="FILE", help="GIS file with the outlines of the units of a CSV")
+    group.add_argument(
+        "--edges", metavar="FILE", help="CSV of pairs of units that share a boundary, or a dual graph in JSON"
+    )
+    group.add_argument(
+        "--shapes", metavar="FILE", help="GIS file with the outlines of the units of a CSV or a graph"
+    )
     group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
     group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
     group.add_argument(
@@ -92,6 +100,9 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--deduplicate", action="store_true", help="let testimonies of the same units count once"
+    )
+    group.add_argument(
+        "--repairs", metavar="FILE", help="log of repairs to the map, which `bottomup check` writes"
     )
     group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
 
@@ -205,16 +216,40 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
     """
     with _naming_options():
         inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan)
-        testimonies = inputs.testimonies
-        if testimonies is None:
+        if inputs.testimonies is None:
             _refuse_unused(options, ("clusters", "deduplicate"), "--testimonies")
             return inputs
-        if options.clusters is not None:
-            zones = read_zones(options.clusters, inputs.geography)
-            testimonies = cluster_by_zones(testimonies, inputs.geography, zones)
-        if options.deduplicate:
-            testimonies = deduplicate(testimonies)
-        return replace(inputs, testimonies=testimonies)
+        return replace(inputs, testimonies=_arrange(inputs.testimonies, options, inputs.geography))
+
+
+def files_of(options: argparse.Namespace) -> Files:
+    """What the options say about the map; repairs chosen on the command line come after those of the log."""
+    logged = () if options.repairs is None else read_repairs(options.repairs)
+    chosen = getattr(options, "chosen_repairs", ())
+    return Files(
+        options.units, options.edges, options.shapes, options.id, options.population, (*logged, *chosen)
+    )
+
+
+def read_submitted(options: argparse.Namespace, geography: Geography) -> Testimonies | None:
+    """Read the testimonies that the options name, clustered and counted as they say; None for none."""
+    if options.testimonies is None:
+        return None
+    return _arrange(read_testimonies(options.testimonies, geography), options, geography)
+
+
+def _arrange(testimonies: Testimonies, options: argparse.Namespace, geography: Geography) -> Testimonies:
+    if options.clusters is not None:
+        testimonies = cluster_by_zones(testimonies, geography, read_zones(options.clusters, geography))
+    return deduplicate(testimonies) if options.deduplicate else testimonies
+
+
+def name_options(remedy: str) -> str:
+    """Let advice name options where it names arguments of Python."""
+    remedy = _NO_OPTION.sub("", remedy)
+    for argument, option in _OPTIONS.items():
+        remedy = remedy.replace(argument, option)
+    return remedy
 
 
 @contextmanager
@@ -223,9 +258,7 @@ def _naming_options() -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        remedy = _NO_OPTION.sub("", error.remedy)
-        for argument, option in _OPTIONS.items():
-            remedy = remedy.replace(argument, option)
+        remedy = name_options(error.remedy)
         raise DataError(error.code, error.message, remedy=remedy, units=error.units) from error
 
 
@@ -243,13 +276,15 @@ def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
             remedy="Name the enacted plan: a column of the units file, or a two-column CSV. Without one, "
             "`bottomup sample` makes a start with the number of --districts that you give.",
         )
+    files = files_of(options)
     geography = read_geography(
-        options.units,
-        edges=options.edges,
-        shapes=options.shapes,
-        id_column=options.id,
-        population_column=options.population,
+        files.units,
+        edges=files.edges,
+        shapes=files.shapes,
+        id_column=files.id_column,
+        population_column=files.population_column,
         name=options.name,
+        repairs=files.repairs,
     )
     enacted = None if options.plan is None else load_plan(options.plan, geography)
     testimonies = None if options.testimonies is None else read_testimonies(options.testimonies, geography)
@@ -273,7 +308,7 @@ def _refuse_unused(options: argparse.Namespace, names: Sequence[str], needed: st
 
 
 def _load_demo(options: argparse.Namespace) -> Inputs:
-    _refuse_unused(options, ("edges", "shapes", "id", "population", "name"), "--units")
+    _refuse_unused(options, ("edges", "shapes", "id", "population", "repairs", "name"), "--units")
     # Imported here: reading one's own files needs nothing of the demonstration.
     from bottomup.data.demo import load_demo
 

@@ -35,8 +35,11 @@ def inspect_coverage(geometry: gpd.GeoSeries, ids: Sequence[str], findings: Find
     """
     here = np.flatnonzero(~geometry.isna().to_numpy())
     shapes = geometry.to_numpy()[here]
-    is_geographic = geometry.crs is not None and geometry.crs.is_geographic
-    unit_of_length = 1 / _METRES_PER_DEGREE if is_geographic else 1.0
+    unit_of_length = 1.0
+    if geometry.crs is not None and geometry.crs.is_geographic:
+        unit_of_length = 1 / _METRES_PER_DEGREE
+    elif geometry.crs is not None:
+        unit_of_length = 1 / geometry.crs.axis_info[0].unit_conversion_factor
     names = np.asarray(ids, dtype=object)[here]
 
     edges = shapely.coverage_invalid_edges(shapes)

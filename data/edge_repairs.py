@@ -74,6 +74,8 @@ def repair_edges(
                 neighbour=ids[ends[1]],
                 why=repair.why or f"nearest to the piece of {repair.subject}, {metres / 1000:,.1f} km away",
             )
+        else:
+            repair = repair._replace(subject=ids[ends[0]], neighbour=ids[ends[1]])
         edge = (min(ends), max(ends))
         is_there = edge in lengths
         if edge[0] == edge[1] or is_there != (repair.action == "cut-edge"):

@@ -19,6 +19,7 @@ SEVERITIES: dict[Severity, str] = {
     "note": "For the record",
 }
 """Severities, the gravest first, and their headings for people."""
+_UNREADABLE = frozenset({"no_file", "unreadable", "empty_file", "no_shapes", "several_layers"})
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,15 @@ class Findings:
 
     @contextmanager
     def catching(self, severity: Severity = "settle") -> Iterator[None]:
-        """Turn a DataError into a finding and go on after the block."""
+        """Turn a DataError into a finding and go on after the block.
+
+        Files that cannot be read are so whatever the severity of other errors.
+        """
         try:
             yield
         except DataError as error:
-            self.add(severity, error.code, error.message, error.remedy, error.units)
+            weight: Severity = "unreadable" if error.code in _UNREADABLE else severity
+            self.add(weight, error.code, error.message, error.remedy, error.units)
 
     def raise_first(self) -> None:
         """Raise the first finding that stops a run as a DataError; it says how many more there are.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bottomup.data.checks import check_connected, note_unpeopled, read_population
 from bottomup.data.coverage import inspect_coverage, inspect_pieces
 from bottomup.data.edge_repairs import repair_edges
-from bottomup.data.errors import DataError
+from bottomup.data.errors import N_LISTED, DataError
 from bottomup.data.findings import Finding, Findings
 from bottomup.data.polygons import local_crs
 from bottomup.data.reading import Files, UnitTable, join_edges, open_units
@@ -240,14 +240,17 @@ def inspect_geography(
     if joined is None:
         return None
     edges, shared_perimeter, repairs = repair_edges(ids, *joined, geometry, files.repairs, findings)
+    if repairs:
+        words = "; ".join(" ".join(filter(None, repair[:3])) for repair in repairs[:N_LISTED])
+        more = f" and {len(repairs) - N_LISTED:,} more" if len(repairs) > N_LISTED else ""
+        findings.add("note", "repairs", f"repairs as chosen: {words}{more}")
     has_place = None
     if table.geometry is not None and table.graph is None and files.edges is None:
         has_place = ~table.geometry.isna().to_numpy()
     check_connected(ids, population, edges, geometry, findings, has_place)
-    if thorough and table.geometry is not None:
+    if thorough and has_place is not None and table.geometry is not None:
         inspect_coverage(table.geometry, ids, findings)
-        if has_place is not None:
-            inspect_pieces(table.geometry, ids, edges, findings)
+        inspect_pieces(table.geometry, ids, edges, findings)
     if len(set(ids)) < len(ids):
         return None
     return Geography(
@@ -268,14 +271,19 @@ def inspect_geography(
 
 
 def _find_population(table: UnitTable, files: Files) -> str:
-    column = require_column(
-        list(table.columns.columns),
-        files.population_column,
-        POPULATION_COLUMNS,
-        "population",
-        "population_column",
-        files.units,
-    )
+    try:
+        column = require_column(
+            list(table.columns.columns),
+            files.population_column,
+            POPULATION_COLUMNS,
+            "population",
+            "population_column",
+            files.units,
+        )
+    except DataError as error:
+        if table.graph is not None:
+            error.remedy += " A graph without people can be the edges of a table of units that has them."
+        raise
     if column == table.id_column:
         raise DataError(
             "same_column",

@@ -85,7 +85,7 @@ class UnitTable:
 
 def open_units(files: Files, findings: Findings) -> UnitTable | None:
     """Read units with their outlines; None when a file cannot be read at all."""
-    with findings.catching("unreadable"):
+    with findings.catching():
         return _open_units(files, findings)
     return None
 
@@ -98,20 +98,20 @@ def _open_units(files: Files, findings: Findings) -> UnitTable:
         note_virtual(graph, files.units, findings)
     elif is_table(files.units):
         if files.edges is None:
-            raise DataError(
+            findings.settle(
                 "no_edges",
                 f"{str(files.units)!r} is a table: nothing in it says which units are neighbours.",
-                remedy="Give edges, a table with two columns of unit ids or a graph in JSON, or units as a "
-                "GIS file.",
+                "Give edges, a table with two columns of unit ids or a graph in JSON; or give units as a GIS "
+                "file.",
             )
         table = read_table(files.units)
     else:
         if files.shapes is not None:
-            raise DataError(
+            findings.settle(
                 "two_shapes",
                 f"{str(files.units)!r} has shapes of its own, and shapes={str(files.shapes)!r} was given as "
                 "well.",
-                remedy="Leave shapes out.",
+                "Leave shapes out.",
             )
         frame = _placed(files.units, files, findings)
         table, geometry = flatten_records(plain_columns(frame)), frame.geometry
@@ -135,7 +135,7 @@ def _open_units(files: Files, findings: Findings) -> UnitTable:
         )
     in_order = tuple(named[row] for row in order)
     repaired: tuple[str, ...] = ()
-    if geometry is None and files.shapes is not None:
+    if geometry is None and files.shapes is not None and id_column:
         geometry = _shapes_of(in_order, id_column, files, findings)
     elif geometry is not None:
         geometry = geometry.iloc[order].reset_index(drop=True)
@@ -293,5 +293,6 @@ def join_edges(
     if table.graph is not None:
         pairs = [(table.of_key.get(u, u), table.of_key.get(v, v)) for u, v in table.graph.pairs]
         return join_units(pairs, UnitMatcher(table.ids), files.units, findings, table.dropped)
-    assert table.geometry is not None
+    if table.geometry is None or is_table(files.units):
+        return None
     return rook_edges(table.geometry)

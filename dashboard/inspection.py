@@ -1,0 +1,89 @@
+"""All that there is to say about the inputs that options name, before anything runs."""
+
+import argparse
+from dataclasses import dataclass, replace
+
+from bottomup.dashboard.options import files_of, name_options, read_submitted
+from bottomup.data.errors import count
+from bottomup.data.findings import Finding, Findings
+from bottomup.data.geography import Geography, inspect_geography
+from bottomup.data.inspection import inspect_districts, inspect_plan, inspect_testimonies
+from bottomup.data.plans import load_plan
+
+__all__ = ["Inspection", "inspect_inputs"]
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """The findings, and what they are about.
+
+    Attributes
+    ----------
+    geography : Geography or None
+        As far as it could be made out.
+    findings : tuple of Finding
+        The gravest first.
+    """
+
+    geography: Geography | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def status(self) -> int:
+        """0 when the inputs are fit to run, 1 when findings must be settled, 2 when files cannot be read."""
+        if any(finding.severity == "unreadable" for finding in self.findings):
+            return 2
+        return int(any(finding.stops for finding in self.findings))
+
+    def verdict(self) -> str:
+        """The outcome in a sentence."""
+        n_stopping = sum(finding.stops for finding in self.findings)
+        if self.status == 2:
+            return "A file cannot be read."
+        if self.status == 1:
+            return f"{count(n_stopping, 'finding')} must be settled before a run."
+        return "Fit to run."
+
+
+def inspect_inputs(
+    options: argparse.Namespace, tolerance: float = 0.05, n_districts: int | None = None
+) -> Inspection:
+    """Look at all inputs, whatever is wrong with some of them.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With the attributes of `bottomup.dashboard.options.add_input_options`; ``units`` is given.
+    tolerance : float
+        Largest deviation of a district's population.
+    n_districts : int, optional
+        Number of districts when there is no plan.
+    """
+    findings = Findings()
+    geography = None
+    with findings.catching():
+        geography = inspect_geography(files_of(options), findings, name=options.name, thorough=True)
+    if geography is not None:
+        _inspect_districting(options, geography, tolerance, n_districts, findings)
+    named = (replace(finding, remedy=name_options(finding.remedy)) for finding in findings)
+    return Inspection(geography, tuple(named))
+
+
+def _inspect_districting(
+    options: argparse.Namespace,
+    geography: Geography,
+    tolerance: float,
+    n_districts: int | None,
+    findings: Findings,
+) -> None:
+    plan = None
+    with findings.catching():
+        plan = None if options.plan is None else load_plan(options.plan, geography)
+    k = n_districts if plan is None else plan.n_districts
+    bounds = None if k is None else inspect_districts(geography, k, tolerance, findings)
+    if plan is not None and bounds is not None:
+        inspect_plan(geography, plan, bounds, findings)
+    with findings.catching():
+        testimonies = read_submitted(options, geography)
+        if testimonies is not None:
+            inspect_testimonies(geography, testimonies, bounds and bounds[1], findings)
