@@ -130,14 +130,13 @@ def _names_left(communities: Sequence[Community], places: Sequence[Place | None]
 
 def describe_foreign(names: Sequence[str], geography: Geography) -> str:
     """Say which ids are not the map's, what they look like, and what the map's look like."""
-    kind, ours = kind_of_ids(names), kind_of_ids(geography.ids)
-    theirs = f"{kind}, " if kind else ""
-    if kind and not {name[:_STATE] for name in names} & {unit[:_STATE] for unit in geography.ids}:
+    theirs, ours = (f"{kind}, " if (kind := kind_of_ids(ids)) else "" for ids in (names, geography.ids))
+    if theirs and not {name[:_STATE] for name in names} & {unit[:_STATE] for unit in geography.ids}:
         theirs += "of other states, "
     return (
         f"{count(len(names), 'unit id')} not on the map, such as {list_some(list(names), _N_EXAMPLES)} "
         f"({theirs}{_lengths(names)}), while ids on the map look like "
-        f"{list_some(list(geography.ids), _N_EXAMPLES)} ({f'{ours}, ' if ours else ''}{_lengths(geography.ids)})"
+        f"{list_some(list(geography.ids), _N_EXAMPLES)} ({ours}{_lengths(geography.ids)})"
     )
 
 

@@ -254,10 +254,10 @@ def read_testimonies(
     """
     check_threshold(threshold)
     columns = Columns(testimony_column, unit_column, cluster_column)
-    readings = read_files(path, columns, geography.id_column)
+    readings, left_aside = read_files(path, columns, geography.id_column)
     walk = None if crosswalk is None else read_crosswalk(crosswalk, geography.ids)
     matcher = UnitMatcher(geography.ids)
-    communities, places, remarks = [], [], []
+    communities, places, remarks = [], [], list(left_aside)
     foreign: dict[str, None] = {}
     for reading in readings:
         placed = place_communities(reading, geography, matcher, threshold, walk)

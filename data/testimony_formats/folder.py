@@ -40,10 +40,17 @@ _PERSONAL = (
 )
 
 
-def read_files(path: str | Path, given: Columns, id_column: str) -> list[Reading]:
+def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[Reading], tuple[str, ...]]:
     """Read a file, or every file of a folder and the folders in it.
 
     In a folder the ids of communities begin with the names of their files.
+
+    Returns
+    -------
+    readings : list of Reading
+        One for each file.
+    remarks : tuple of str
+        Which files of the folder have been left aside.
 
     Raises
     ------
@@ -51,7 +58,7 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> list[Reading
         If a file cannot be read, or a folder holds none that may be testimonies.
     """
     if not str(path) or not Path(path).is_dir():
-        return [_without_persons(read_file(path, given, id_column))]
+        return [_without_persons(read_file(path, given, id_column))], ()
     folder = Path(path)
     inside = sorted(file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file, folder))
     readable = [file for file in inside if file.suffix.lower() in _SUFFIXES]
@@ -76,8 +83,9 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> list[Reading
             advice = f"{error.remedy} If it is no testimony, take it out of the folder.".strip()
             raise DataError(error.code, error.message, remedy=advice, units=error.units) from error
         readings.append(_prefixed(reading, prefixes[file]))
-    remarks = tuple(f"{file.relative_to(folder)} is no table, plan or layer: left aside" for file in others)
-    return [replace(readings[0], remarks=readings[0].remarks + remarks), *readings[1:]] if readings else []
+    return readings, tuple(
+        f"{file.relative_to(folder)} is no table, plan or layer: left aside" for file in others
+    )
 
 
 def _is_hidden(file: Path, folder: Path) -> bool:

@@ -1,0 +1,463 @@
+"""Testimonies as programs for drawing communities write them: the same units, whatever the file."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import os
+
+import geopandas as gpd
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bottomup.data import DataError, read_testimonies
+
+N_ROWS, N_COLUMNS = 2, 4
+UNITS = tuple(f"0{row}{column}" for row in range(N_ROWS) for column in range(N_COLUMNS))
+
+
+@pytest.fixture(scope="module")
+def grid(make_grid):
+    return make_grid(N_ROWS, N_COLUMNS)
+
+
+@pytest.fixture
+def read(tmp_path, grid):
+    """Write a file and read it."""
+
+    def read(name, content, geography=grid, **options):
+        path = tmp_path / name
+        if not isinstance(content, bytes):
+            content = (content if isinstance(content, str) else json.dumps(content)).encode()
+        path.write_bytes(content)
+        return read_testimonies(path, geography, **options)
+
+    return read
+
+
+def covered(testimonies):
+    """Ids of testimonies with the ids of their units."""
+    parts = np.split(testimonies.units, testimonies.indptr[1:-1])
+    return {
+        name: [UNITS[u] for u in part.tolist()] for name, part in zip(testimonies.ids, parts, strict=True)
+    }
+
+
+def square(unit, crs=None):
+    row, column = divmod(UNITS.index(unit), N_COLUMNS)
+    box = shapely.box(
+        -92.2 + column / 100, 38.5 + row / 100, -92.2 + (column + 1) / 100, 38.5 + (row + 1) / 100
+    )
+    return box if crs is None else gpd.GeoSeries([box], crs="EPSG:4326").to_crs(crs).iloc[0]
+
+
+def feature(shape, **more):
+    return {"type": "Feature", "geometry": None if shape is None else shapely.geometry.mapping(shape)} | more
+
+
+def collection(*features):
+    return {"type": "FeatureCollection", "features": list(features)}
+
+
+def write_csv(header, *rows):
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    return text.getvalue()
+
+
+def plan(assignment, n_parts=3, kind="community"):
+    return {
+        "assignment": assignment,
+        "id": "5217364c",
+        "problem": {"type": kind, "numberOfParts": 50},
+        "parts": [
+            {"id": n, "displayNumber": n + 1, "name": f"Home of Ann {n}", "description": "Ann Lee, 1 Main St"}
+            for n in range(n_parts)
+        ],
+    }
+
+
+# Districtr, version 1.
+
+
+def test_a_districtr_plan(read):
+    """It counts from 0 and people from 1; a unit may be in several communities, and some in none."""
+    content = plan({"000": 0, "001": [0, 2], "011": 2, "010": None, "012": [], "013": -1})
+    testimonies = read("jefferson.json", content)
+    assert covered(testimonies) == {"jefferson-1": ["000", "001"], "jefferson-3": ["001", "011"]}
+    assert testimonies.status == ("used", "used")
+    assert testimonies.remarks == ("jefferson.json: 1 community without any unit left aside",)
+    assert "Ann" not in repr(testimonies)
+
+
+@pytest.mark.parametrize("envelope", [lambda p: p, lambda p: {"msg": "found", "plan": p}])
+def test_a_plan_in_the_envelope_of_its_server(read, envelope):
+    assert covered(read("a.json", envelope(plan({"000": 1})))) == {"a-2": ["000"]}
+
+
+def test_a_part_goes_by_the_number_that_is_shown(read):
+    """Some plans leave ids of parts out, or number them otherwise."""
+    content = plan({"000": 7, "001": 8})
+    content["parts"] = [{"id": 7, "displayNumber": 1}]
+    assert covered(read("a.json", content)) == {"a-1": ["000"], "a-9": ["001"]}
+
+
+def test_a_plan_of_districts_says_so(read):
+    testimonies = read("a.json", plan({"000": [0], "001": [1]}, n_parts=2, kind="multimember"))
+    assert covered(testimonies) == {"a-1": ["000"], "a-2": ["001"]}
+    assert testimonies.remarks == ("a.json: is a plan of districts; each district counts as a community",)
+
+
+def test_a_blank_plan_is_no_testimony(read):
+    with pytest.raises(
+        DataError, match=r"holds no testimonies: a\.json: 3 communities without any unit"
+    ) as caught:
+        read("a.json", plan({}))
+    assert caught.value.code == "no_testimonies"
+
+
+@pytest.mark.parametrize("overlap", ["0_2", "0;2"])
+def test_a_districtr_table(read, overlap):
+    text = f'"id-missouri-missouri_blockgroups-50-Community",assignment\n000,0\n001,{overlap}\n011,2\n010,\n'
+    assert covered(read("a.csv", text)) == {"a-1": ["000", "001"], "a-3": ["001", "011"]}
+
+
+LAYER = [("000", 1), ("001", "1"), ("001", 3), ("011", [3])]
+
+
+def layer(numbers=LAYER, **more):
+    features = [
+        feature(square(unit), properties={"GEOID10": unit, "districtr": n, "community": "Ann's"} | more)
+        for unit, n in numbers
+    ]
+    return collection(*features)
+
+
+def test_a_districtr_layer(read):
+    testimonies = read("a.geojson", layer())
+    assert covered(testimonies) == {"a-1": ["000", "001"], "a-3": ["001", "011"]}
+    assert "Ann" not in repr(testimonies)
+
+
+def test_a_districtr_layer_of_other_units_goes_by_area(read):
+    """Halves of units: those of the map that are half covered belong."""
+    west, east = shapely.box(-92.2, 38.5, -92.195, 38.51), shapely.box(-92.195, 38.5, -92.186, 38.51)
+    rows = [
+        feature(shape, properties={"GEOID10": unit, "districtr": 1})
+        for shape, unit in ((west, "290510001"), (east, "290510002"))
+    ]
+    testimonies = read("a.geojson", collection(*rows))
+    assert covered(testimonies) == {"a-1": ["000"]}
+    assert testimonies.unknown_units == {}
+    assert testimonies.remarks == ("a.geojson: 1 community of units of another map went by their areas",)
+
+
+def test_a_districtr_shapefile(tmp_path, grid):
+    units = ["000", "001", "011"]
+    frame = gpd.GeoDataFrame(
+        {"GEOID10": units, "districtr": [1, 1, 2], "communityn": ["Ann"] * 3},
+        geometry=[square(unit) for unit in units],
+        crs="EPSG:4269",
+    )
+    frame.to_file(tmp_path / "a.shp")
+    assert covered(read_testimonies(tmp_path / "a.shp", grid)) == {"a-1": ["000", "001"], "a-2": ["011"]}
+
+
+ASSIGNMENTS = st.dictionaries(
+    st.sampled_from(UNITS), st.lists(st.integers(0, 3), max_size=3, unique=True), min_size=1
+).filter(lambda found: any(found.values()))
+
+
+@settings(deadline=None, max_examples=40)
+@given(assignment=ASSIGNMENTS)
+def test_a_plan_is_the_same_in_each_of_its_files(grid, tmp_path_factory, assignment):
+    """As JSON, as table, as layer, and as our own table of testimonies and units."""
+    folder = tmp_path_factory.mktemp("plans")
+    pairs = [(unit, label) for unit, labels in assignment.items() for label in labels]
+    header = "id-missouri-blockgroups-4-Community"
+    (folder / "a.json").write_text(json.dumps(plan(assignment, n_parts=4)))
+    rows = [(unit, "_".join(map(str, labels))) for unit, labels in assignment.items()]
+    (folder / "a.csv").write_text(write_csv((header, "assignment"), *rows))
+    (folder / "a.geojson").write_text(json.dumps(layer([(unit, label + 1) for unit, label in pairs])))
+    (folder / "b.csv").write_text(write_csv(("testimony", "unit"), *((f"a-{n + 1}", u) for u, n in pairs)))
+    expected = {f"a-{n + 1}": sorted(u for u, label in pairs if label == n) for n in {n for _, n in pairs}}
+    for name in ("a.json", "a.csv", "a.geojson", "b.csv"):
+        assert covered(read_testimonies(folder / name, grid)) == expected
+
+
+# Districtr, version 2.
+
+
+def test_a_table_of_version_2(read):
+    text = "geo_id,zone\n000,2\n001,2\n001,1\n011,1\n010,\n012,null\n"
+    assert covered(read("a.csv", text)) == {"a-1": ["001", "011"], "a-2": ["000", "001"]}
+
+
+@pytest.mark.parametrize("ids", [("000", "001"), ("290510000000001", "290510000000002")])
+def test_a_layer_of_version_2_with_metres_that_it_does_not_name(read, ids):
+    """Its reference system stands inside each geometry; it matters only for units that are not the map's."""
+    rows = []
+    for unit, name in zip(("000", "001"), ids, strict=True):
+        row = feature(square(unit, "EPSG:26915"), id=name, properties={"zone": "1"})
+        row["geometry"]["crs"] = {"type": "name", "properties": {"name": "EPSG:26915"}}
+        rows.append(row)
+    assert covered(read("a.geojson", collection(*rows))) == {"a-1": ["000", "001"]}
+
+
+def test_a_layer_of_zones_with_ids_is_a_row_each(read):
+    rows = [feature(square(u), properties={"id": u, "zone": "east", "name": u}) for u in ("000", "001")]
+    assert covered(read("a.geojson", collection(*rows))) == {"000": ["000"], "001": ["001"]}
+
+
+# Representable.
+
+ENTRY = "b315f2df-6908-4501-bd4a-bdc2ad486652"
+PERSONAL = {"entry_name": "Ann's", "author_name": "Ann Lee", "address": "1 Main St", "comm_activities": "Ann"}
+
+
+def test_representable_layers(read):
+    """By block groups, by blocks, by text that is a list, and by the outline when ids are of another map."""
+    rows = [
+        feature(square("000"), properties={"entry_ID": "a", "block_group_ids": ["000", "001"]} | PERSONAL),
+        feature(square("000"), properties={"entry_ID": "b", "census_block_ids": ["011"]} | PERSONAL),
+        feature(square("000"), properties={"entry_ID": "c", "block_group_ids": "['012', '013']"} | PERSONAL),
+        feature(square("010"), properties={"entry_ID": "d", "block_group_ids": ["080310083885"]} | PERSONAL),
+        feature(square("000"), properties={"entry_ID": "e", "block_group_ids": []} | PERSONAL),
+    ]
+    testimonies = read("a.geojson", collection(*rows))
+    assert covered(testimonies) == {
+        **{"a": ["000", "001"], "b": ["011"], "c": ["012", "013"], "d": ["010"], "e": ["000"]}
+    }
+    assert "Ann" not in repr(testimonies)
+    assert testimonies.remarks == ("a.geojson: 1 community of units of another map went by their areas",)
+
+
+SHAPES_AS_TEXT = {
+    "wkt": lambda shape: shape.wkt,
+    "ewkt": lambda shape: f"SRID=4326;{shape.wkt}",
+    "geojson": shapely.to_geojson,
+    "hex": lambda shape: shape.wkb_hex,
+    "ewkb": lambda shape: shapely.to_wkb(shapely.set_srid(shape, 4326), hex=True, include_srid=True),
+}
+
+
+@pytest.mark.parametrize("write", SHAPES_AS_TEXT.values(), ids=SHAPES_AS_TEXT)
+def test_representable_tables_of_polygons(read, write):
+    """The outline of whole blocks goes before the line that was drawn."""
+    header = ["id", "user_name", "user__email", "entry_name", "user_polygon", "census_blocks_polygon"]
+    whole = square("000").union(square("001"))
+    text = write_csv(
+        header,
+        ["7", "Ann Lee", "ann@example.org", "Ann's", write(square("013")), write(whole)],
+        ["8", "Bob", "bob@example.org", "Bob's", write(square("013")), ""],
+    )
+    testimonies = read("a.csv", text)
+    assert covered(testimonies) == {"7": ["000", "001"], "8": []}
+    assert testimonies.status == ("used", "invalid")
+    assert not any(word in repr(testimonies) for word in ("Ann", "Bob", "@"))
+
+
+def test_a_table_with_lists_of_units(read):
+    text = write_csv(
+        ["entry_ID", "cluster", "block_group_ids"], ["a", "C1", "['000', '001']"], ["b", "", "[]"]
+    )
+    testimonies = read("a.csv", text)
+    assert covered(testimonies) == {"a": ["000", "001"], "b": []}
+    assert testimonies.clusters.of_testimony.tolist() == [0, -1]
+    tiles = write_csv(["", "plan_id", "tiles"], ["0", "c1-1", "['000', '013']"], ["1", "c2-1", "['001']"])
+    assert covered(read("b.csv", tiles)) == {"c1-1": ["000", "013"], "c2-1": ["001"]}
+
+
+def test_polygons_in_a_named_reference_system(read):
+    far = "SRID=26915;" + square("011", "EPSG:26915").wkt
+    assert covered(read("a.csv", write_csv(["id", "wkt"], ["a", far]))) == {"a": ["011"]}
+    with pytest.raises(DataError, match="several reference systems in column 'wkt': EPSG:4326, EPSG:26915"):
+        read("b.csv", write_csv(["id", "wkt"], ["a", far], ["b", f"SRID=4326;{square('000').wkt}"]))
+
+
+def test_ids_of_rows_must_differ(read):
+    rows = [feature(square("000"), properties={"entry_ID": ENTRY, "block_group_ids": ["000"]})] * 2
+    with pytest.raises(DataError) as caught:
+        read("a.geojson", collection(*rows))
+    assert (caught.value.code, caught.value.units) == ("repeated_testimony", (ENTRY,))
+
+
+# Portals.
+
+
+@pytest.mark.parametrize("write", [json.dumps, str], ids=["JSON", "as Python prints it"])
+def test_submissions_of_a_portal(read, write):
+    two = {"plan": plan({"000": 0, "001": [0, 1], "011": 1}, n_parts=2), "msg": "Plan successfully found"}
+    districts = {"plan": plan({"000": 0, "001": 1}, n_parts=2, kind="multimember")}
+    one_district = {"plan": plan({"012": 0}, n_parts=1, kind="multimember")}
+    header = ["id", "type", "first", "last", "email", "text", "link", "districtr_data"]
+    rows = [
+        # Two rows for the two areas of a submission, each with all of it.
+        ["c132-1", "coi", "Ann", "Lee", "ann@example.org", "Ann, of 1 Main St", "link", write(two)],
+        ["c132-2", "coi", "Ann", "Lee", "ann@example.org", "Ann, of 1 Main St", "link", write(two)],
+        ["p9", "plan", "Bob", "", "", "", "link", write(districts)],
+        ["p10", "plan", "Bob", "", "", "", "link", write(one_district)],
+        ["w3", "written", "Cy", "", "", "Keep us together", "", ""],
+        ["c7", "coi", "Di", "", "", "", "link", "{'plan': cut o"],
+    ]
+    testimonies = read("portal.csv", write_csv(header, *rows))
+    assert covered(testimonies) == {"c132-1": ["000", "001"], "c132-2": ["001", "011"], "p10-1": ["012"]}
+    assert testimonies.remarks == (
+        "portal.csv: 1 row without a map left aside",
+        "portal.csv: 1 row with plans of several districts left aside",
+        "portal.csv: 1 row whose map cannot be read left aside",
+    )
+    assert not any(word in repr(testimonies) for word in ("Ann", "Bob", "@", "Main"))
+
+
+def test_assignments_alone_in_a_portal(read):
+    rows = [["23", "{'000': '0', '001': '1'}"], ["23", "{'011': '0'}"]]
+    testimonies = read("a.csv", write_csv(["id", "plan"], *rows))
+    assert covered(testimonies) == {"23-1": ["000"], "23-2": ["001"], "23-1 (2)": ["011"]}
+
+
+def test_links_are_no_maps(read):
+    text = write_csv(["id", "type", "link", "email"], ["c1", "coi", "https://districtr.org/COI/1", "a@b.org"])
+    with pytest.raises(
+        DataError, match=r"the maps are not in it\. Save the plans that the links lead to as JSON"
+    ):
+        read("a.csv", text)
+
+
+# Tables of blocks.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BLOCKID,DISTRICT\n000,1\n001,1\n011,2\n010,0\n012,\n",
+        "\ufeffGEOID20,District\r\n000,1\r\n001,1\r\n011,2\r\n010,0\r\n",
+        "GEOID20|district\n000|1\n001|1.0\n011|2\n010|0\n",
+        ",BLOCKID,DISTRICT\n0,000,1\n1,001,1\n2,011,2\n3,010,0\n",
+        # As a spreadsheet leaves it.
+        "BLOCKID,DISTRICT\n0,1\n1,1\n11,2\n10,0\n",
+    ],
+)
+def test_tables_of_blocks_and_communities(read, text):
+    testimonies = read("a.csv", text)
+    assert covered(testimonies) == {"a-1": ["000", "001"], "a-2": ["011"]}
+    assert testimonies.remarks == ("a.csv: 1 unit with the number 0 are in no community",)
+
+
+def test_a_table_of_blocks_without_header(read, grid):
+    blocks = dataclasses.replace(grid, ids=tuple(f"290510{n:09d}" for n in range(8)))
+    testimonies = read("a.csv", "290510000000000,1\n290510000000003,2\n290510000000001,1\n", blocks)
+    assert covered(testimonies) == {"a-1": ["000", "001"], "a-2": ["003"]}
+
+
+def test_counts_of_submissions_are_one_community(read):
+    testimonies = read("C32.csv", "GEOID20,count\n000,4\n001,1\n011,0\n010,2\n")
+    assert covered(testimonies) == {"C32": ["000", "001", "010"]}
+    assert testimonies.remarks == (
+        "C32.csv: counts many submissions together; their common area counts as one community",
+    )
+
+
+def test_community_labels_that_are_words(read):
+    testimonies = read("a.csv", "GEOID20,district\n000,North\n001,02A\n011,North\n")
+    assert covered(testimonies) == {"a-02A": ["001"], "a-North": ["000", "011"]}
+
+
+# Layers without communities.
+
+
+def test_points_are_no_communities(read):
+    with pytest.raises(DataError, match="holds points or lines only, no area") as caught:
+        read("a.geojson", collection(feature(shapely.Point(-92.19, 38.5), properties={"name": "School"})))
+    assert caught.value.code == "no_testimonies"
+
+
+# Folders.
+
+
+@pytest.fixture
+def folder(tmp_path):
+    inside = tmp_path / "submitted"
+    (inside / "second").mkdir(parents=True)
+    (inside / "a.json").write_text(json.dumps(plan({"000": 0, "001": 1}, n_parts=2)))
+    (inside / "a.geojson").write_text(json.dumps(layer([("011", 1)])))
+    (inside / "second" / "a.json").write_text(json.dumps(plan({"010": 0}, n_parts=1)))
+    (inside / "b.csv").write_text("testimony,unit,cluster\nt1,012,C1\nt2,013,C1\n")
+    (inside / "blank.json").write_text(json.dumps(plan({}, n_parts=1)))
+    (inside / "README.txt").write_text("Received in March.\n")
+    (inside / "letter.pdf").write_bytes(b"%PDF")
+    (inside / ".hidden.csv").write_text("x\n")
+    frame = gpd.GeoDataFrame({"id": ["s"]}, geometry=[square("003")], crs="EPSG:4326")
+    frame.to_file(inside / "c.shp")
+    return inside
+
+
+def test_a_folder_of_everything(folder, grid):
+    testimonies = read_testimonies(folder, grid)
+    assert covered(testimonies) == {
+        "a.geojson-1": ["011"],
+        "a.json-1": ["000"],
+        "a.json-2": ["001"],
+        "b-t1": ["012"],
+        "b-t2": ["013"],
+        "c-s": ["003"],
+        f"second{os.sep}a.json-1": ["010"],
+    }
+    assert testimonies.clusters.names == ("C1",)
+    assert sorted(testimonies.remarks) == [
+        "README.txt is no table, plan or layer: left aside",
+        "blank.json: 1 community without any unit left aside",
+        "letter.pdf is no table, plan or layer: left aside",
+    ]
+
+
+def test_a_folder_names_the_file_that_cannot_be_read(folder, grid):
+    (folder / "notes.csv").write_text("who,what\nAnn,parks\n")
+    with pytest.raises(DataError, match=r"notes\.csv.* take it out of the folder") as caught:
+        read_testimonies(folder, grid)
+    assert caught.value.code == "no_column"
+
+
+def test_a_folder_without_testimonies(tmp_path, grid):
+    (tmp_path / "letter.pdf").write_bytes(b"%PDF")
+    with pytest.raises(DataError, match="holds no file of testimonies") as caught:
+        read_testimonies(tmp_path, grid)
+    assert caught.value.code == "empty_folder"
+
+
+# People.
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("testimony", ["ann@example.org", "bob@example.org"]),
+        ("testimony", ["x", "Bob <bob@example.org>"]),
+        ("author_name", ["Ann Lee", "Bob"]),
+        ("user__email", ["a", "b"]),
+        ("Submitted by", ["Ann", "Bob"]),
+    ],
+)
+def test_people_are_numbered(read, header, names):
+    rows = [[names[0], "000"], [names[1], "001"], [names[0], "011"]]
+    testimonies = read("a.csv", write_csv([header, "unit"], *rows), testimony_column=header)
+    assert covered(testimonies) == {"1": ["000", "011"], "2": ["001"]}
+    assert testimonies.remarks == (
+        f"a.csv: its column {header!r} names people; testimonies are called by their numbers instead",
+    )
+    assert not any(name in repr(testimonies) for name in names if len(name) > 1)
+
+
+def test_addresses_in_names_of_files_are_left_out(read):
+    assert covered(read("ann@example.org.json", plan({"000": 0}, n_parts=1))) == {"address-1": ["000"]}
+
+
+def test_names_of_places_are_kept_as_they_are(read):
+    name = 'Ünïcode / <script>alert(1)</script>, "quoted"'
+    rows = [feature(square("000"), properties={"id": 1, "name": name})]
+    assert covered(read("a.geojson", collection(*rows), testimony_column="name")) == {name: ["000"]}
