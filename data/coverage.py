@@ -17,8 +17,9 @@ __all__ = ["inspect_coverage", "inspect_pieces"]
 
 # Metres. Wider gaps are taken for what they may well be: a river, a lake or a road that is no unit.
 GAP_WIDTH = 5.0
-# Square metres, and share of the smaller unit. Less comes from rounding coordinates.
-_OVERLAP, _OVERLAP_SHARE = 1.0, 1e-6
+# Share of the smallest unit concerned. Less comes from rounding, and from lines that are straight in one
+# projection and not in another.
+_LEAST_SHARE = 1e-4
 _METRES_PER_DEGREE = 111_320.0
 
 
@@ -45,28 +46,53 @@ def inspect_coverage(geometry: gpd.GeoSeries, ids: Sequence[str], findings: Find
     edges = shapely.coverage_invalid_edges(shapes)
     doubtful = ~shapely.is_empty(edges)
     if doubtful.any():
-        _find_overlaps(shapes, np.flatnonzero(doubtful), names, unit_of_length**2, findings)
+        _find_overlaps(shapes, np.flatnonzero(doubtful), names, findings)
     gaps = shapely.coverage_invalid_edges(shapes, GAP_WIDTH * unit_of_length)
-    narrow = np.flatnonzero((shapely.length(gaps) > shapely.length(edges)) & ~doubtful)
+    narrow = np.flatnonzero(shapely.length(gaps) > shapely.length(edges) + unit_of_length)
     if len(narrow):
+        _find_gaps(shapes, narrow, names, GAP_WIDTH * unit_of_length, findings)
+    whole = shapely.union_all(shapes) if doubtful.any() else shapely.coverage_union_all(shapes)
+    rings = [ring for part in shapely.get_parts(whole) for ring in part.interiors]
+    if rings:
+        _find_holes(shapes, shapely.polygons(rings), names, findings)
+
+
+def _find_gaps(
+    shapes: NDArray[np.object_],
+    narrow: NDArray[np.int64],
+    names: NDArray[np.object_],
+    width: float,
+    findings: Findings,
+) -> None:
+    beside, other = shapely.STRtree(shapes).query(shapes[narrow], predicate="dwithin", distance=width)
+    beside = narrow[beside]
+    apart = ~shapely.intersects(shapes[beside], shapes[other])
+    pairs = np.unique(np.sort(np.column_stack([beside[apart], other[apart]]), axis=1), axis=0)
+    if len(pairs):
         findings.add(
             "look",
             "gap",
-            f"gaps of less than {GAP_WIDTH:g} m lie beside {count(len(narrow), 'unit')}; units on both sides "
-            "of a gap are no neighbours",
-            "Close them in a GIS program, or make the units neighbours: `--repair add-edge ID ID`.",
-            names[narrow],
+            f"{count(len(pairs), 'pair')} of units have a gap of less than {GAP_WIDTH:g} m between them, and "
+            "are no neighbours",
+            "Close the gaps in a GIS program, or make the units neighbours: `--repair add-edge ID ID`.",
+            names[np.unique(pairs)],
         )
-    whole = shapely.union_all(shapes) if doubtful.any() else shapely.coverage_union_all(shapes)
-    holes = [shapely.Polygon(ring) for part in shapely.get_parts(whole) for ring in part.interiors]
-    if holes:
-        around = np.unique(shapely.STRtree(shapes).query(np.array(holes), predicate="intersects")[1])
+
+
+def _find_holes(
+    shapes: NDArray[np.object_], holes: NDArray[np.object_], names: NDArray[np.object_], findings: Findings
+) -> None:
+    hole, unit = shapely.STRtree(shapes).query(holes, predicate="intersects")
+    smallest = np.full(len(holes), np.inf)
+    np.minimum.at(smallest, hole, shapely.area(shapes[unit]))
+    real = shapely.area(holes) > _LEAST_SHARE * smallest
+    if real.any():
         findings.add(
             "look",
             "hole",
-            f"the map has {count(len(holes), 'hole')} that no unit covers",
+            f"the map has {count(int(real.sum()), 'hole')} that no unit covers",
             "Nothing needs to be done about lakes; if a unit is missing, add it.",
-            names[around],
+            names[np.unique(unit[real[hole]])],
         )
 
 
@@ -74,7 +100,6 @@ def _find_overlaps(
     shapes: NDArray[np.object_],
     doubtful: NDArray[np.int64],
     names: NDArray[np.object_],
-    unit_of_area: float,
     findings: Findings,
 ) -> None:
     first, second = shapely.STRtree(shapes[doubtful]).query(shapes[doubtful], predicate="intersects")
@@ -82,7 +107,7 @@ def _find_overlaps(
     first, second = doubtful[first[once]], doubtful[second[once]]
     areas = shapely.area(shapely.intersection(shapes[first], shapes[second]))
     smaller = np.minimum(shapely.area(shapes[first]), shapely.area(shapes[second]))
-    real = areas > np.maximum(_OVERLAP * unit_of_area, _OVERLAP_SHARE * smaller)
+    real = areas > _LEAST_SHARE * smaller
     if real.any():
         worst = np.argmax(areas / smaller)
         findings.add(
