@@ -10,7 +10,7 @@ import geopandas
 import pandas as pd
 
 from bottomup.data.changes import deduplicate
-from bottomup.data.clusters import cluster_by_zones, read_zones
+from bottomup.data.clusters import cluster_as
 from bottomup.data.errors import DataError
 from bottomup.data.geography import Files, Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
@@ -90,13 +90,22 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         "--plan", metavar="COLUMN|FILE", help="the enacted plan: a column, or a two-column CSV"
     )
     group.add_argument(
-        "--testimonies", metavar="FILE", help="CSV (testimony, unit[, cluster]) or GIS polygons"
+        "--testimonies",
+        metavar="FILE|FOLDER",
+        help="CSV (testimony, unit[, cluster]), GIS polygons, plans of Districtr, files of Representable and "
+        "portals, block tables, or a folder of any of these",
+    )
+    group.add_argument(
+        "--crosswalk",
+        metavar="FILE",
+        help="CSV (unit_of_testimony, unit_of_map[, weight]) for testimonies in units of another map",
     )
     group.add_argument(
         "--clusters",
-        metavar="COLUMN|FILE",
+        metavar="COLUMN|FILE|hausdorff:N",
         help="clusters from public geography: a column of the units, such as their county, or a GIS file of "
-        "polygons; each testimony goes to the zone that holds most of its people",
+        "polygons; each testimony goes to the zone that holds most of its people. Or hausdorff:N, N clusters "
+        "of near testimonies",
     )
     group.add_argument(
         "--deduplicate", action="store_true", help="let testimonies of the same units count once"
@@ -217,7 +226,7 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
     with _naming_options():
         inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan)
         if inputs.testimonies is None:
-            _refuse_unused(options, ("clusters", "deduplicate"), "--testimonies")
+            _refuse_unused(options, ("crosswalk", "clusters", "deduplicate"), "--testimonies")
             return inputs
         return replace(inputs, testimonies=_arrange(inputs.testimonies, options, inputs.geography))
 
@@ -235,12 +244,13 @@ def read_submitted(options: argparse.Namespace, geography: Geography) -> Testimo
     """Read the testimonies that the options name, clustered and counted as they say; None for none."""
     if options.testimonies is None:
         return None
-    return _arrange(read_testimonies(options.testimonies, geography), options, geography)
+    testimonies = read_testimonies(options.testimonies, geography, crosswalk=options.crosswalk)
+    return _arrange(testimonies, options, geography)
 
 
 def _arrange(testimonies: Testimonies, options: argparse.Namespace, geography: Geography) -> Testimonies:
     if options.clusters is not None:
-        testimonies = cluster_by_zones(testimonies, geography, read_zones(options.clusters, geography))
+        testimonies = cluster_as(options.clusters, testimonies, geography)
     return deduplicate(testimonies) if options.deduplicate else testimonies
 
 
@@ -287,7 +297,9 @@ def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
         repairs=files.repairs,
     )
     enacted = None if options.plan is None else load_plan(options.plan, geography)
-    testimonies = None if options.testimonies is None else read_testimonies(options.testimonies, geography)
+    testimonies = None
+    if options.testimonies is not None:
+        testimonies = read_testimonies(options.testimonies, geography, crosswalk=options.crosswalk)
     plans = {} if enacted is None else {enacted.name: enacted}
     return Inputs(geography, enacted, plans, testimonies, note=geography.note)
 
@@ -321,5 +333,5 @@ def _load_demo(options: argparse.Namespace) -> Inputs:
         name = enacted.name
     testimonies = demo.testimonies
     if options.testimonies is not None:
-        testimonies = read_testimonies(options.testimonies, demo.geography)
+        testimonies = read_testimonies(options.testimonies, demo.geography, crosswalk=options.crosswalk)
     return Inputs(demo.geography, plans[name], plans, testimonies, demo.counties, demo.towns, demo.note)

@@ -1,4 +1,7 @@
-"""Clusters from public geography: a testimony's zone follows from itself, whatever other testimonies say."""
+"""Clusters from public geography: a testimony's zone follows from itself, whatever other testimonies say.
+
+Clusters of near testimonies, which do not, are in `bottomup.data.proximity`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,16 @@ from bottomup.data.errors import DataError, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.identifiers import ID_COLUMNS
 from bottomup.data.plans import natural_order
+from bottomup.data.proximity import cluster_by_distance
 from bottomup.data.snapping import snap_polygons
 from bottomup.data.tables import find_column, text_ids
 from bottomup.data.testimonies import Clusters, Testimonies
 
-__all__ = ["Zones", "cluster_by_zones", "read_zones", "zone_of"]
+__all__ = ["Zones", "cluster_as", "cluster_by_zones", "read_zones", "zone_of"]
 
 NAME_COLUMNS = ("name", "zone", "county", "countyname", "namelsad", "label", *ID_COLUMNS)
 """Columns of a layer that its zones may be called by."""
+HAUSDORFF = "hausdorff"
 
 
 class Zones(NamedTuple):
@@ -83,6 +88,34 @@ def read_zones(name: str | Path, geography: Geography) -> Zones:
             remedy="The column must not be blank; polygons must lie on the map and hold half of a unit.",
         )
     return Zones(names, of_unit, source)
+
+
+def cluster_as(name: str | Path, testimonies: Testimonies, geography: Geography) -> Testimonies:
+    """The same testimonies in clusters of the user's choice.
+
+    Parameters
+    ----------
+    name : str or path
+        ``hausdorff:N`` for N clusters of near testimonies, see `cluster_by_distance`; otherwise zones, see
+        `read_zones`.
+    testimonies : Testimonies
+    geography : Geography
+
+    Raises
+    ------
+    DataError
+        When there are no such zones, or there cannot be that many clusters.
+    """
+    method, _, number = str(name).partition(":")
+    if method.lower() != HAUSDORFF or str(name) in geography.columns:
+        return cluster_by_zones(testimonies, geography, read_zones(name, geography))
+    if not number.strip().isdecimal():
+        raise DataError(
+            "number_of_clusters",
+            f"Clusters by distance need their number; {str(name)!r} has none.",
+            remedy=f"Give it after a colon, such as {HAUSDORFF}:35.",
+        )
+    return cluster_by_distance(testimonies, geography, int(number))
 
 
 def zone_of(
