@@ -62,6 +62,7 @@ def draw_figure(outcome: Outcome, words: str) -> Figure:
     note = "Bars, and what the limit allows for: two standard errors. ε = 0: testimony counts for nothing."
     if any(not outcome.is_reliable(finding) for found in panels for finding in found.findings):
         note += " Faint points are not to be relied on yet."
+    note = "\n".join(textwrap.wrap(note, 92 * len(panels)))
     figure.supxlabel(note, color=MUTED, fontsize=9, x=0.01, ha="left")
     return figure
 
@@ -83,7 +84,7 @@ def _lines(outcome: Outcome) -> list[Line]:
         ]
     lines = [
         Line("adversary", True, "the attack's, submitted", ADVERSARY, "o", "-"),
-        Line("adversary", False, "the attack's, not submitted", ADVERSARY, "o", "--"),
+        Line("adversary", False, "the attack's, left out", ADVERSARY, "o", "--"),
         Line("honest", False, "the replaced, submitted", HONEST, "s", "-"),
         Line("honest", True, "the replaced, taken out", HONEST, "s", "--"),
     ]
