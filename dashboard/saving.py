@@ -48,6 +48,7 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
         "versions": package_versions(),
         "map": inputs.geography.name,
         "geography_sha256": inputs.geography.digest,
+        **inputs.geography.repair_record,
     }
     if inputs.note:
         made["note"] = inputs.note

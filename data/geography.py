@@ -20,7 +20,7 @@ from bottomup.data.errors import N_LISTED, DataError
 from bottomup.data.findings import Finding, Findings
 from bottomup.data.polygons import local_crs
 from bottomup.data.reading import Files, UnitTable, join_edges, open_units
-from bottomup.data.repairs import Repair
+from bottomup.data.repairs import Repair, repairs_digest
 from bottomup.data.roles import ROLE_NAMES, find_roles
 from bottomup.data.tables import as_numbers, is_table, require_column
 
@@ -100,6 +100,14 @@ class Geography:
     def index_of(self) -> dict[str, int]:
         """Position of each id."""
         return {unit: position for position, unit in enumerate(self.ids)}
+
+    @property
+    def repair_record(self) -> dict[str, object]:
+        """What the user chose to do to the map, ready for JSON; empty when that is nothing."""
+        if not self.repairs:
+            return {}
+        rows = [" ".join(filter(None, repair[:3])) for repair in self.repairs]
+        return {"repairs": {"sha256": repairs_digest(self.repairs), "rows": rows}}
 
     def role(self, name: str) -> NDArray[np.float64] | None:
         """Return the numbers of a known quantity, or None when the file has none.

@@ -98,6 +98,7 @@ def describe_run(
             "n_units": geography.n_units,
             "n_edges": geography.n_edges,
             "population": geography.total_population,
+            **geography.repair_record,
         },
         "testimonies": None
         if testimonies is None
