@@ -14,7 +14,6 @@ from bottomup.data import DataError, read_geography
 from bottomup.data.findings import Findings
 from bottomup.data.geography import Files, inspect_geography
 from bottomup.data.repairs import (
-    ACTIONS,
     Repair,
     choose_repairs,
     read_repairs,
@@ -212,10 +211,6 @@ def test_what_was_done_replays_to_the_same_map(tmp_path):
         "cut-edge 09000000 09000001",
     ]
     assert read_geography(write("plain", tmp_path)).repair_record == {}
-
-
-def test_every_action_is_told_of():
-    assert set(ACTIONS) == {"set-crs", "drop", "make-valid", "join", "add-edge", "cut-edge"}
 
 
 def test_equally_near_units_are_chosen_by_id(tmp_path):
