@@ -452,7 +452,7 @@ def test_the_figure_shows_every_line_by_name_and_what_is_not_to_be_relied_on():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "5"]
     labels = {text.get_text(): text for text in axes.texts}
     assert set(labels) == {
-        *("the attack's, submitted", "the attack's, not submitted"),
+        *("the attack's, submitted", "the attack's, left out"),
         *("the replaced, submitted", "the replaced, taken out", "formal limit, the attack's"),
     }
     # Labels do not cover each other, though two lines end at the same height.
@@ -460,7 +460,7 @@ def test_the_figure_shows_every_line_by_name_and_what_is_not_to_be_relied_on():
     assert np.diff(heights).min() >= 5
     drawn = [line.get_ydata().tolist() for line in axes.lines]
     assert [11, 12, 30] in [np.round(line, 6).tolist() for line in drawn]
-    assert "Faint points are not to be relied on yet" in figure.get_supxlabel()
+    assert "Faint points are not to be relied on yet" in figure.get_supxlabel().replace("\n", " ")
     sure = attack_figure.draw_figure(make_outcome([0.1] * 3, [0.1] * 3, most=2), "x")
     assert "Faint" not in sure.get_supxlabel()
     assert not any("limit" in text.get_text() for text in sure.axes[0].texts)
