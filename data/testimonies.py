@@ -201,7 +201,7 @@ class Testimonies:
             (named[PARTLY_OUTSIDE], "partly outside the map", True),
             (named[EMPTY], "with no unit on the map", True),
             (named[INVALID], "without a usable polygon", False),
-            (list(self.same_units), "that repeat the units of another and count all the same", False),
+            (list(self.same_units), "with the units of an earlier one, counted all the same", False),
             (named[DUPLICATE], "left out as copies", False),
         ):
             if names or is_always_said:
@@ -269,7 +269,7 @@ def read_testimonies(
         raise DataError(
             "no_testimonies",
             f"{str(path)!r} holds no testimonies{': ' + '; '.join(remarks) if remarks else ''}.",
-            remedy="Give a file with a community in it, or run without testimonies.",
+            remedy="Give a file with a community in it, or leave them out.",
         )
     ids = [community.id for community in communities]
     testimonies = build_testimonies(
