@@ -12,7 +12,7 @@ import shapely
 from numpy.typing import NDArray
 
 from bottomup.data.crosswalk import Crosswalk, crosswalk_by_prefix, kind_of_ids
-from bottomup.data.errors import count, list_some
+from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.identifiers import UnitMatcher
 from bottomup.data.polygons import polygonal
@@ -137,6 +137,39 @@ def describe_foreign(names: Sequence[str], geography: Geography) -> str:
         f"{count(len(names), 'unit id')} not on the map, such as {list_some(list(names), _N_EXAMPLES)} "
         f"({theirs}{_lengths(names)}), while ids on the map look like "
         f"{list_some(list(geography.ids), _N_EXAMPLES)} ({ours}{_lengths(geography.ids)})"
+    )
+
+
+def no_unit_on_map(
+    path: object, geography: Geography, summary: str, foreign: Sequence[str], threshold: float | None
+) -> DataError:
+    """Return the error for testimonies of which none has a unit on the map.
+
+    Parameters
+    ----------
+    path : object
+        Their file.
+    geography : Geography
+    summary : str
+        What has become of them.
+    foreign : sequence of str
+        Units that are not the map's.
+    threshold : float or None
+        The share of a unit that must be covered; None when nothing is drawn.
+    """
+    if foreign:
+        return DataError(
+            "no_unit_on_map",
+            f"{str(path)!r} is not about this map's units: {describe_foreign(foreign, geography)}.",
+            remedy="Give a crosswalk, a table of unit_of_testimony and unit_of_map (--crosswalk FILE), or "
+            "the same communities with their shapes (GeoJSON or a shapefile).",
+        )
+    return DataError(
+        "no_unit_on_map",
+        f"{str(path)!r} is not about this map: {summary}.",
+        remedy=f"Unit ids on the map look like {geography.ids[0]!r}."
+        if threshold is None
+        else f"No polygon covers {threshold:.0%} of the area of any unit; they must lie on the map.",
     )
 
 

@@ -20,12 +20,14 @@ from bottomup.data.placement import (
     INVALID,
     PARTLY_OUTSIDE,
     USED,
+    Place,
     describe_foreign,
+    no_unit_on_map,
     place_communities,
 )
 from bottomup.data.plans import natural_order
 from bottomup.data.snapping import check_threshold
-from bottomup.data.testimony_formats.common import Columns
+from bottomup.data.testimony_formats.common import Columns, Community
 from bottomup.data.testimony_formats.folder import read_files
 
 __all__ = [
@@ -257,7 +259,9 @@ def read_testimonies(
     readings, left_aside = read_files(path, columns, geography.id_column)
     walk = None if crosswalk is None else read_crosswalk(crosswalk, geography.ids)
     matcher = UnitMatcher(geography.ids)
-    communities, places, remarks = [], [], list(left_aside)
+    communities: list[Community] = []
+    places: list[Place] = []
+    remarks = list(left_aside)
     foreign: dict[str, None] = {}
     for reading in readings:
         placed = place_communities(reading, geography, matcher, threshold, walk)
@@ -281,35 +285,13 @@ def read_testimonies(
     )
     if not len(testimonies.units):
         is_drawn = any(reading.shapes is not None for reading in readings)
-        raise _no_unit_on_map(path, geography, testimonies, tuple(foreign), threshold if is_drawn else None)
+        raise no_unit_on_map(
+            path, geography, testimonies.summary(), tuple(foreign), threshold if is_drawn else None
+        )
     if foreign:
         remark = f"{describe_foreign(list(foreign), geography)}; with a crosswalk they can be carried over"
         testimonies = replace(testimonies, remarks=(*testimonies.remarks, remark))
     return testimonies
-
-
-def _no_unit_on_map(
-    path: str | Path,
-    geography: Geography,
-    testimonies: Testimonies,
-    foreign: tuple[str, ...],
-    threshold: float | None,
-) -> DataError:
-    """Return the error for testimonies of which none is on the map; the threshold only if they are drawn."""
-    if foreign:
-        return DataError(
-            "no_unit_on_map",
-            f"{str(path)!r} is not about this map's units: {describe_foreign(foreign, geography)}.",
-            remedy="Give a crosswalk, a table of unit_of_testimony and unit_of_map (--crosswalk FILE), or "
-            "the same communities with their shapes (GeoJSON or a shapefile).",
-        )
-    return DataError(
-        "no_unit_on_map",
-        f"{str(path)!r} is not about this map: {testimonies.summary()}.",
-        remedy=f"Unit ids on the map look like {geography.ids[0]!r}."
-        if threshold is None
-        else f"No polygon covers {threshold:.0%} of the area of any unit; they must lie on the map.",
-    )
 
 
 def build_testimonies(

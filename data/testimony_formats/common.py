@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,13 +191,12 @@ def cluster_column(columns: Sequence[str], columns_given: Columns, path: object)
 
 def refuse_repeated_ids(path: object, column: str, ids: Sequence[str]) -> None:
     """Raise a DataError if ids of communities are blank or occur twice."""
-    seen: set[str] = set()
-    wrong = {name for name in ids if not name or name in seen or seen.add(name)}
+    wrong = sorted(name for name, times in Counter(ids).items() if not name or times > 1)
     if wrong:
         raise DataError(
             "repeated_testimony",
             f"{str(path)!r} must have one row for each testimony, but in column {column!r} ids are blank or "
             "occur twice",
             remedy=f"Rename the column of ids to {TESTIMONY_COLUMNS[0]!r}, or name it with testimony_column.",
-            units=sorted(wrong),
+            units=wrong,
         )
