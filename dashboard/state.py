@@ -192,5 +192,5 @@ def promise_caption(sensitivity: Sensitivity, clusters_are_public: bool | None) 
             "while the size of the largest testimony stays."
         )
     if clusters_are_public is False:
-        caption += " Conditional on the clusters: they came with the testimonies."
+        caption += " Conditional on the clusters: they came with the testimonies, or were made of them."
     return caption
