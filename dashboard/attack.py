@@ -151,6 +151,7 @@ def _attack(options: argparse.Namespace) -> int:
     length = plan_length(options, mixture, geography.n_units)
     runs = plan_runs(options, inputs, starts, attack, scores, mixture, length)
     description = describe_attack(attack, runs, options)
+    description["start_repairs"] = starts.repairs
     print(f"Attack {description['name']}: {len(runs)} runs of {count(len(starts.plans), 'ladder')} each")
     prepare_walk("mixed", mixture)
     began = time.perf_counter()

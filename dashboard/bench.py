@@ -151,7 +151,8 @@ def _find_starts(inputs: Inputs, problem: "Problem", tolerance: float) -> Starts
     DataError, StartError
         When there is no such plan.
     """
-    from bottomup.data.plans import check_feasible, check_start, population_bounds
+    from bottomup.dashboard.repairing import start_of
+    from bottomup.data.plans import check_feasible, population_bounds
     from bottomup.sampler.start import make_start
 
     geography, enacted = inputs.geography, inputs.enacted
@@ -161,11 +162,11 @@ def _find_starts(inputs: Inputs, problem: "Problem", tolerance: float) -> Starts
     check_feasible(geography, k, lower, upper)
     made = make_start(problem, k, lower, upper, seed=1)
     try:
-        check_start(geography, enacted, lower, upper)
+        start = start_of(inputs, enacted, lower, upper)
     except DataError as error:
         plans = [make_start(problem, k, lower, upper, seed=2), made]
         return Starts(lower, upper, plans, (TREES, TREES), f"not from the enacted plan: {error}")
-    return Starts(lower, upper, [enacted.assignment, made], (enacted.name, TREES), "")
+    return Starts(lower, upper, [start.plan.assignment, made], (start.name, TREES), "")
 
 
 def _print_head(options: argparse.Namespace, inputs: Inputs) -> None:

@@ -57,8 +57,12 @@ def _add_serve(commands: argparse._SubParsersAction) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
+    from bottomup.dashboard.repairing import plan_sentences
+
     # Files that cannot be used are refused here, and the walk is compiled, before a browser opens.
     inputs = load_inputs(options)
+    if inputs.enacted is not None:
+        print("".join(f"{sentence}\n" for sentence in plan_sentences(inputs.enacted)), end="", flush=True)
     prepare_walk("mixed", choose_mixture("mixture", inputs.geography.n_units))
     command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
     # A closed page is forgotten within seconds, with all that it holds.

@@ -11,9 +11,10 @@ from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.pool import MetPlan, RecordedLadders
 from bottomup.dashboard.recording import Recording
 from bottomup.dashboard.reliability import LEAST_PLANS, Reliability, judge
+from bottomup.dashboard.repairing import Start, start_of
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.worker import Standing
-from bottomup.data.plans import check_start, population_bounds
+from bottomup.data.plans import population_bounds
 from bottomup.sampler import traces
 from bottomup.sampler.chain import WALK_ALONE, Outcomes, Records, default_mixture
 from bottomup.sampler.ladder import Ladder, first_rungs
@@ -68,14 +69,14 @@ class PageLadders:
     Raises
     ------
     DataError
-        When the enacted plan cannot be the start under the design's tolerance.
+        When the enacted plan cannot be the start under the design's tolerance, and may not be repaired.
     """
 
     def __init__(self, inputs: Inputs, problem: Problem, design: Design) -> None:
         plan = inputs.plans[design.enacted]
         geography = inputs.geography
         lower, upper = population_bounds(geography.total_population, plan.n_districts, design.tolerance)
-        check_start(geography, plan, lower, upper)
+        start = start_of(inputs, plan, lower, upper)
         self._problem = problem
         self._design = design
         self._shares = available_shares(inputs)
@@ -89,7 +90,7 @@ class PageLadders:
             cut_edges=float(evaluate_plan(problem, plan.assignment, plan.n_districts).cut_edges),
             score=design.score,
         )
-        self._starts = _choose_starts(inputs, problem, target, design)
+        self._starts = _choose_starts(inputs, problem, target, design, start)
         is_mixed = design.moves == "mixture"
         self._ladder = Ladder(
             problem,
@@ -242,12 +243,12 @@ class PageLadders:
 
 
 def _choose_starts(
-    inputs: Inputs, problem: Problem, target: Target, design: Design
+    inputs: Inputs, problem: Problem, target: Target, design: Design, start: Start
 ) -> dict[str, NDArray[np.int32]]:
     """The enacted plan, and one made from trees or else another one of the inputs; alone without either."""
     bounds = target.n_districts, target.lower, target.upper
-    first = inputs.plans[design.enacted]
-    name = f"plan {first.name}"
+    first = start.plan
+    name = f"plan {start.name}"
     try:
         made = make_unlike_starts(problem, *bounds, [first.assignment], 2, design.seed)
         return {name: made[0], TREE_MADE: made[1]}

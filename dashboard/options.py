@@ -38,7 +38,7 @@ LEDGER_FILE = "bottomup-ledger.csv"
 """Where releases are written when no other file is named."""
 DEMO_PLAN = "cd2025"
 # What errors call arguments of functions is an option here, or cannot be given.
-_OPTIONS = {"id_column": "--id", "population_column": "--population"}
+_OPTIONS = {"id_column": "--id", "population_column": "--population", "district_column": "--plan-column"}
 _NO_OPTION = re.compile(r", or name it with (testimony|unit|cluster)_column")
 
 
@@ -60,6 +60,8 @@ class Inputs:
         ``name``, ``lon``, ``lat`` and ``population``, for labels on the map.
     note : str
         What is real and what is drawn; empty for the user's own files.
+    repair_plan : bool
+        Whether walks may start from the nearest valid plan where one that is named cannot be a start.
     """
 
     geography: Geography
@@ -69,6 +71,7 @@ class Inputs:
     counties: geopandas.GeoDataFrame | None = None
     towns: pd.DataFrame | None = field(default=None)
     note: str = ""
+    repair_plan: bool = False
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +90,19 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
     group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
     group.add_argument(
-        "--plan", metavar="COLUMN|FILE", help="the enacted plan: a column, or a two-column CSV"
+        "--plan",
+        metavar="COLUMN|FILE",
+        help="the enacted plan: a column, a table of unit or Census block and district, or a GIS file of "
+        "districts",
+    )
+    group.add_argument(
+        "--plan-column", metavar="COLUMN", help="column of districts in the file of the plan (guessed)"
+    )
+    group.add_argument(
+        "--repair-plan",
+        action="store_true",
+        help="where a plan cannot be a start, start from the nearest one that can; units without a district "
+        "take that of their neighbours",
     )
     group.add_argument(
         "--testimonies",
@@ -202,10 +217,14 @@ def page_arguments(options: argparse.Namespace) -> list[str]:
     for name in vars(parser.parse_args([])):
         value = getattr(options, name)
         if value is True:
-            arguments.append(f"--{name}")
+            arguments.append(_option(name))
         elif value:
-            arguments += [f"--{name}", value]
+            arguments += [_option(name), value]
     return arguments
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inputs:
@@ -296,12 +315,25 @@ def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
         name=options.name,
         repairs=files.repairs,
     )
-    enacted = None if options.plan is None else load_plan(options.plan, geography)
+    if options.plan is None:
+        _refuse_unused(options, ("plan_column",), "--plan")
+    enacted = None if options.plan is None else _load_plan(options, geography)
     testimonies = None
     if options.testimonies is not None:
         testimonies = read_testimonies(options.testimonies, geography, crosswalk=options.crosswalk)
     plans = {} if enacted is None else {enacted.name: enacted}
-    return Inputs(geography, enacted, plans, testimonies, note=geography.note)
+    return Inputs(
+        geography, enacted, plans, testimonies, note=geography.note, repair_plan=options.repair_plan
+    )
+
+
+def _load_plan(options: argparse.Namespace, geography: Geography) -> Plan:
+    return load_plan(
+        options.plan,
+        geography,
+        district_column=options.plan_column,
+        fill_missing=options.repair_plan,
+    )
 
 
 def _them(names: Sequence[str]) -> str:
@@ -309,7 +341,7 @@ def _them(names: Sequence[str]) -> str:
 
 
 def _refuse_unused(options: argparse.Namespace, names: Sequence[str], needed: str) -> None:
-    unused = [f"--{name}" for name in names if getattr(options, name)]
+    unused = [_option(name) for name in names if getattr(options, name)]
     if unused:
         instead = " for the demonstration state" if needed == "--units" else ""
         raise DataError(
@@ -328,10 +360,19 @@ def _load_demo(options: argparse.Namespace) -> Inputs:
     plans = dict(demo.plans)
     name = options.plan or DEMO_PLAN
     if name not in plans:
-        enacted = load_plan(name, demo.geography)
+        enacted = _load_plan(options, demo.geography)
         plans[enacted.name] = enacted
         name = enacted.name
     testimonies = demo.testimonies
     if options.testimonies is not None:
         testimonies = read_testimonies(options.testimonies, demo.geography, crosswalk=options.crosswalk)
-    return Inputs(demo.geography, plans[name], plans, testimonies, demo.counties, demo.towns, demo.note)
+    return Inputs(
+        demo.geography,
+        plans[name],
+        plans,
+        testimonies,
+        demo.counties,
+        demo.towns,
+        demo.note,
+        options.repair_plan,
+    )

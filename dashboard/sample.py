@@ -145,6 +145,8 @@ def _sample(options: argparse.Namespace) -> int:
         None if plan is None else plan.description,
     )
     description["start_plans"] = starts.names
+    description["start_repairs"] = starts.repairs
+    description["districts"] = list(starts.labels)
     print(
         f"Run {description['name']}: {starts.n_districts} districts of {starts.lower:,} to {starts.upper:,} "
         f"people"

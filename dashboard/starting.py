@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bottomup.dashboard.options import Inputs
 
@@ -56,13 +56,15 @@ def check_plan_options(options: argparse.Namespace) -> None:
 
 
 class Starts(NamedTuple):
-    """The plan that each chain starts from, and the districts that all have."""
+    """The plan that each chain starts from, the districts that all have, and what was repaired in plans."""
 
     n_districts: int
     lower: int
     upper: int
     plans: "list[np.ndarray]"
     names: list[str]
+    labels: tuple[str, ...]
+    repairs: list[dict[str, Any]]
 
 
 def find_starts(
@@ -90,19 +92,24 @@ def find_starts(
     remedy : str
         What to do when no plan could be made.
     """
-    from bottomup.data.plans import check_feasible, check_start, load_plan, population_bounds
+    from bottomup.dashboard.repairing import plan_sentences, start_of
+    from bottomup.data.plans import check_feasible, load_plan, population_bounds
     from bottomup.sampler.start import StartError, make_unlike_starts
 
     geography = inputs.geography
     given = [] if options.districts is not None or inputs.enacted is None else [inputs.enacted]
-    given += [inputs.plans.get(name) or load_plan(name, geography) for name in further]
+    fill = inputs.repair_plan
+    given += [inputs.plans.get(name) or load_plan(name, geography, fill_missing=fill) for name in further]
     k = given[0].n_districts if options.districts is None else options.districts
     lower, upper = population_bounds(geography.total_population, k, options.tolerance)
     check_feasible(geography, k, lower, upper)
+    valid = []
     for plan in given:
-        check_start(geography, plan, lower, upper, k)
+        print("".join(f"{sentence}\n" for sentence in plan_sentences(plan)), end="")
+        valid.append(start_of(inputs, plan, lower, upper, k))
+        print("".join(f"{sentence}\n" for sentence in valid[-1].sentences), end="")
     n_plans = max(2, len(given)) if n_starts is None else n_starts
-    assignments = [plan.assignment for plan in given]
+    assignments = [start.plan.assignment for start in valid]
     try:
         plans = make_unlike_starts(problem, k, lower, upper, assignments, n_plans, options.seed)
     except StartError as error:
@@ -110,8 +117,10 @@ def find_starts(
             raise StartError(f"{error}; {remedy}") from error
         print(f"One chain alone: {error}; {remedy}.")
         plans = make_unlike_starts(problem, k, lower, upper, assignments, len(given), options.seed)
-    names = [plan.name for plan in given] + [TREES] * (len(plans) - len(given))
-    return Starts(k, lower, upper, plans, names)
+    names = [start.name for start in valid] + [TREES] * (len(plans) - len(given))
+    labels = given[0].labels if given else tuple(str(number) for number in range(1, k + 1))
+    repairs = [start.repair for start in valid if start.repair is not None]
+    return Starts(k, lower, upper, plans, names, labels, repairs)
 
 
 def hopeless_sentence(testimonies: "Testimonies", population: "np.ndarray", upper: int) -> str:

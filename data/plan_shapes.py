@@ -73,7 +73,7 @@ def read_plan_shapes(
         raise DataError(
             "no_column",
             f"none of the columns of {str(path)!r} is known to hold districts.",
-            remedy="Rename the right one to 'district', or name it. The columns are: "
+            remedy="Rename the right one to 'district', or name it with district_column. The columns are: "
             f"{list_some(columns, 40) or 'none'}.",
         )
     labels = [clean_label(label) for label in text_ids(table[column])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.matching import MatchReport
 from bottomup.data.plan_checks import PlanCheck, check_plan, check_start
+from bottomup.data.plan_repair import join_loose
 from bottomup.data.plan_shapes import read_plan_shapes
 from bottomup.data.plan_tables import read_plan_table
 from bottomup.data.tables import is_table, text_ids
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 
-def plan_from_column(geography: Geography, column: str) -> Plan:
+def plan_from_column(geography: Geography, column: str, *, fill_missing: bool = False) -> Plan:
     """Read a plan from a column of the units.
 
     Parameters
@@ -42,6 +44,8 @@ def plan_from_column(geography: Geography, column: str) -> Plan:
         The map.
     column : str
         Name of the column. Whole numbers lose their decimals: 1.0 is district ``1``.
+    fill_missing : bool
+        See :func:`read_plan`.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def plan_from_column(geography: Geography, column: str) -> Plan:
     values = geography.columns[column]
     labels = text_ids(values)
     missing = [unit for unit, label in zip(geography.ids, labels, strict=True) if not label]
-    if missing:
+    if missing and not (fill_missing and len(missing) < geography.n_units):
         raise DataError(
             "plan_missing_units",
             f"column {column!r} holds no district for {len(missing):,} of {count(geography.n_units, 'unit')}",
@@ -76,7 +80,10 @@ def plan_from_column(geography: Geography, column: str) -> Plan:
             remedy="Name the column that holds the plan.",
             units=fractions,
         )
-    return plan_from_labels(column, labels)
+    if not missing:
+        return plan_from_labels(column, labels)
+    match = MatchReport(f"column {column}", geography.n_units, missing=tuple(missing))
+    return _filled_plan(column, labels, match, geography)
 
 
 def read_plan(
@@ -85,6 +92,7 @@ def read_plan(
     name: str | None = None,
     *,
     district_column: str | None = None,
+    fill_missing: bool = False,
 ) -> Plan:
     """Read a plan from a file.
 
@@ -100,6 +108,8 @@ def read_plan(
         What to call the plan; the file name otherwise.
     district_column : str, optional
         The column that holds the districts; common names are recognised.
+    fill_missing : bool
+        Give units without a district that of the neighbours with which they share most of their border.
 
     Returns
     -------
@@ -114,12 +124,31 @@ def read_plan(
     """
     read = read_plan_table if is_table(path) else read_plan_shapes
     labels, match = read(path, geography, district_column)
-    match.require_complete(geography.ids[0])
-    return plan_from_labels(name if name is not None else Path(path).name.split(".")[0], labels, match)
+    match.require_complete(geography.ids[0], accept_missing=fill_missing)
+    name = name if name is not None else Path(path).name.split(".")[0]
+    return _filled_plan(name, labels, match, geography)
 
 
-def load_plan(spec: str, geography: Geography, *, district_column: str | None = None) -> Plan:
-    """Return the plan that a user names: a column of the units, or a file.
+def _filled_plan(name: str, labels: Sequence[str], match: MatchReport, geography: Geography) -> Plan:
+    """Build a plan of which some units may lack a district."""
+    if not match.missing:
+        return plan_from_labels(name, labels, match)
+    known = plan_from_labels(name, [label for label in labels if label])
+    assignment = np.full(len(labels), -1, dtype=np.int32)
+    assignment[[label != "" for label in labels]] = known.assignment
+    note = "Units without a district took that of the neighbours with which they share most of their border."
+    return Plan(
+        name,
+        join_loose(geography, assignment, known.n_districts),
+        known.labels,
+        replace(match, notes=(*match.notes, note)),
+    )
+
+
+def load_plan(
+    spec: str, geography: Geography, *, district_column: str | None = None, fill_missing: bool = False
+) -> Plan:
+    """Return the plan that a user names: a column of the units, or a file; options as of :func:`read_plan`.
 
     Raises
     ------
@@ -127,9 +156,9 @@ def load_plan(spec: str, geography: Geography, *, district_column: str | None = 
         If it is neither, or not a plan.
     """
     if spec in geography.columns:
-        return plan_from_column(geography, spec)
+        return plan_from_column(geography, spec, fill_missing=fill_missing)
     if Path(spec).is_file():
-        return read_plan(spec, geography, district_column=district_column)
+        return read_plan(spec, geography, district_column=district_column, fill_missing=fill_missing)
     raise DataError(
         "no_plan",
         f"{spec!r} is neither a file nor a column of the units that could hold a plan.",
