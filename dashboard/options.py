@@ -227,7 +227,9 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inputs:
+def load_inputs(
+    options: argparse.Namespace, *, needs_plan: bool = True, geography: Geography | None = None
+) -> Inputs:
     """Read and check the inputs that ``options`` name.
 
     Parameters
@@ -236,6 +238,8 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
         With the attributes of `add_input_options`.
     needs_plan : bool
         Whether own files must come with an enacted plan; without one, ``enacted`` is None.
+    geography : Geography, optional
+        What the units were read to, and found fit for a run.
 
     Raises
     ------
@@ -243,7 +247,7 @@ def load_inputs(options: argparse.Namespace, *, needs_plan: bool = True) -> Inpu
         When a file fails a check, or options contradict each other.
     """
     with _naming_options():
-        inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan)
+        inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan, geography)
         if inputs.testimonies is None:
             _refuse_unused(options, ("crosswalk", "clusters", "deduplicate"), "--testimonies")
             return inputs
@@ -291,7 +295,9 @@ def _naming_options() -> Iterator[None]:
         raise DataError(error.code, error.message, remedy=remedy, units=error.units) from error
 
 
-def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
+def _load_files(
+    options: argparse.Namespace, needs_plan: bool, geography: Geography | None
+) -> Inputs:
     if options.demo:
         raise DataError(
             "options",
@@ -305,16 +311,8 @@ def _load_files(options: argparse.Namespace, needs_plan: bool) -> Inputs:
             remedy="Name the enacted plan: a column of the units file, or a two-column CSV. Without one, "
             "`bottomup sample` makes a start with the number of --districts that you give.",
         )
-    files = files_of(options)
-    geography = read_geography(
-        files.units,
-        edges=files.edges,
-        shapes=files.shapes,
-        id_column=files.id_column,
-        population_column=files.population_column,
-        name=options.name,
-        repairs=files.repairs,
-    )
+    if geography is None:
+        geography = _read_units(options)
     if options.plan is None:
         _refuse_unused(options, ("plan_column",), "--plan")
     enacted = None if options.plan is None else _load_plan(options, geography)
@@ -333,6 +331,19 @@ def _load_plan(options: argparse.Namespace, geography: Geography) -> Plan:
         geography,
         district_column=options.plan_column,
         fill_missing=options.repair_plan,
+    )
+
+
+def _read_units(options: argparse.Namespace) -> Geography:
+    files = files_of(options)
+    return read_geography(
+        files.units,
+        edges=files.edges,
+        shapes=files.shapes,
+        id_column=files.id_column,
+        population_column=files.population_column,
+        name=options.name,
+        repairs=files.repairs,
     )
 
 
