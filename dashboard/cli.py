@@ -1,4 +1,4 @@
-"""The command ``bottomup``: check files, verify the walk, sample, serve the page, or measure speed."""
+"""The command ``bottomup``: fetch and check files, verify the walk, sample, serve the page, or measure speed."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ from pathlib import Path
 from bottomup.dashboard.attack import add_attack
 from bottomup.dashboard.bench import add_bench
 from bottomup.dashboard.check import add_check
+from bottomup.dashboard.fetch import add_fetch
 from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
 from bottomup.dashboard.sample import add_sample
 from bottomup.dashboard.verify import add_verify
@@ -20,8 +21,8 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
-    Status 0 means done (for ``verify``: passed; for ``check``: fit to run), 1 that a verification failed,
-    findings must be settled or an interrupt ended the run, 2 that the options or the files cannot be used;
+    Status 0 means done (for ``verify``: passed; for ``check``: fit to run; for ``fetch``: all there), 1 that
+    a verification failed, findings must be settled, a file could not be had or an interrupt ended the run, 2 that the options or the files cannot be used;
     the reason is then on standard error.
     """
     parser = argparse.ArgumentParser(
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Ensembles of district plans that keep communities of interest together.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_fetch(commands)
     add_check(commands)
     add_verify(commands)
     add_sample(commands)
