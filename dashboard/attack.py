@@ -133,7 +133,7 @@ def _attack(options: argparse.Namespace) -> int:
     geography, testimonies = inputs.geography, inputs.testimonies
     if testimonies is None:
         raise ValueError("the attack changes testimonies, and there are none: name them with --testimonies")
-    print(testimonies.summary())
+    print("\n".join([testimonies.summary(), *testimonies.remarks]))
     weighting = weighting_of(options)
     scores = _scores(options, testimonies)
     starts = find_starts(

@@ -115,7 +115,7 @@ def _sample(options: argparse.Namespace) -> int:
     inputs = load_inputs(options, needs_plan=options.districts is None)
     geography, testimonies = inputs.geography, inputs.testimonies
     if testimonies is not None:
-        print(testimonies.summary())
+        print("\n".join([testimonies.summary(), *testimonies.remarks]))
     problem = Problem.build(geography, testimonies, weighting_of(options))
     starts = find_starts(options, inputs, problem, options.start, options.chains)
     if testimonies is not None:

@@ -48,6 +48,12 @@ class MergeTree:
         """The most clusters there can be: testimonies of the same units are never parted."""
         return 1 + int(np.count_nonzero(self.heights > 0))
 
+    def describe_cut(self, n_clusters: int) -> str:
+        """Say how far apart clusters are merged and left, in steps between neighbouring units."""
+        n_made = len(self.members) - n_clusters
+        made = f"merged up to {self.heights[n_made - 1]:.3g} steps apart" if n_made else "none merged"
+        return made + (f", the next are {self.heights[n_made]:.3g}" if n_made < len(self.heights) else "")
+
     def cut(self, n_clusters: int) -> NDArray[np.int64]:
         """Return the cluster of each member, numbered from 0 in the order of their first members.
 
@@ -155,7 +161,12 @@ def cluster_by_distance(
     of_testimony[tree.members] = tree.cut(n_clusters)
     names = tuple(str(number) for number in range(1, n_clusters + 1))
     source = f"Hausdorff distance on the dual graph, {linkage} linkage, cut to {n_clusters:,}"
-    return replace(testimonies, clusters=Clusters(names, of_testimony, source))
+    clusters = Clusters(names, of_testimony, source)
+    remarks = (
+        *testimonies.remarks,
+        f"{count(n_clusters, 'cluster')} by distance: {tree.describe_cut(n_clusters)}",
+    )
+    return replace(testimonies, clusters=clusters, remarks=remarks)
 
 
 def dendrogram(tree: MergeTree, testimonies: Testimonies, n_clusters: int | None = None) -> dict[str, Any]:

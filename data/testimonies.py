@@ -97,7 +97,7 @@ class Testimonies:
     note : str
         What is real and what is drawn; empty for a file that the user brought.
     remarks : tuple of str
-        What has been left aside on reading, or carried over from other units, by file.
+        What has been left aside on reading or carried over from other units, and how clusters were made.
     """
 
     ids: tuple[str, ...]

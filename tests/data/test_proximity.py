@@ -78,7 +78,18 @@ def test_near_testimonies_share_a_cluster(line):
     assert clustered.clusters.of_testimony.tolist() == [0, 1, -1, 0, 1, 0]
     assert clustered.clusters.of_testimony.dtype == np.int32
     assert clustered.clusters.source == "Hausdorff distance on the dual graph, average linkage, cut to 2"
+    assert clustered.remarks == ("2 clusters by distance: merged up to 1 steps apart, the next are 8.5",)
     assert submitted.clusters is None
+
+
+def test_all_in_one_cluster_and_each_in_its_own(line):
+    submitted = submit([0], [2], [9])
+    assert cluster_by_distance(submitted, line, 1).remarks == (
+        "1 cluster by distance: merged up to 8 steps apart",
+    )
+    assert cluster_by_distance(submitted, line, 3).remarks == (
+        "3 clusters by distance: none merged, the next are 2",
+    )
 
 
 def test_fitted_clusters_are_conditional(line):
