@@ -63,10 +63,35 @@ def plan_geojson(
     DataError
         If the map has no shapes, or statistics do not fit the plan.
     """
+    shapes, properties = plan_features(geography, plan, kind=kind, statistics=statistics)
+    return _feature_collection(shapes, properties, provenance)
+
+
+def plan_features(
+    geography: Geography,
+    plan: Plan,
+    *,
+    kind: Literal["districts", "units"],
+    statistics: Mapping[str, ArrayLike] | None = None,
+) -> tuple[NDArray[np.object_], list[dict[str, Any]]]:
+    """Return the shapes and the properties of the features of a plan; parameters as of :func:`plan_geojson`.
+
+    Returns
+    -------
+    shapes : object array
+        In longitudes and latitudes with six decimals.
+    properties : list of dict
+        Of each shape, the same keys in the same order.
+
+    Raises
+    ------
+    DataError
+        If the map has no shapes, or statistics do not fit the plan.
+    """
     if geography.geometry is None:
         raise DataError(
             "no_unit_shapes",
-            "the map has no shapes to write as GeoJSON.",
+            "the map has no shapes to write.",
             remedy="Give shapes with the units, or save the plan as a table.",
         )
     if len(plan.assignment) != geography.n_units:
@@ -90,7 +115,7 @@ def plan_geojson(
         ]
     else:
         raise DataError("bad_kind", f"kind must be 'districts' or 'units'; got {kind!r}.")
-    return _feature_collection(shapes, properties, provenance)
+    return shapes, properties
 
 
 def plan_csv(geography: Geography, plan: Plan) -> str:
