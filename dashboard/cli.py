@@ -1,4 +1,4 @@
-"""The command ``bottomup``: fetch and check files, verify the walk, sample, serve the page, or measure speed."""
+"""The command ``bottomup``: fetch and check files, verify the walk, sample, serve the page, measure speed."""
 
 import argparse
 import sys
@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
     Status 0 means done (for ``verify``: passed; for ``check``: fit to run; for ``fetch``: all there), 1 that
-    a verification failed, findings must be settled, a file could not be had or an interrupt ended the run, 2 that the options or the files cannot be used;
-    the reason is then on standard error.
+    a verification failed, findings must be settled, a file could not be had or an interrupt ended the run,
+    2 that the options or the files cannot be used; the reason is then on standard error.
     """
     parser = argparse.ArgumentParser(
         prog="bottomup",

@@ -63,7 +63,7 @@ class Downloads:
         self.lock = folder / LOCK_FILE
         self.mirror = mirror
         self.bar = bar
-        self.unreachable: dict[str, DataError] = {}
+        self.unreachable: set[str] = set()
 
     def path(self, file: SourceFile) -> Path:
         """Where a file is, or will be."""
@@ -88,7 +88,7 @@ class Downloads:
         if path.exists() and not _is_right(path, sha256, blob):
             path.unlink()
         if host in self.unreachable and not path.exists():
-            raise self.unreachable[host]
+            raise DataError("no_network", f"{file.name} was not tried, for {host} cannot be reached.")
         downloader = Resuming(path, blob, bool(sha256 or blob), self.bar)
         pooch.get_logger().setLevel("ERROR")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ class Downloads:
             )
         except DataError as error:
             if error.code == "no_network":
-                self.unreachable[host] = error
+                self.unreachable.add(host)
             raise
         except ValueError as error:
             # Pooch has thrown the file away.
