@@ -1,13 +1,16 @@
 """The page: ``panel serve dashboard/app.py``, with ``--args --units …`` for files of one's own."""
 
+import argparse
 import logging
 import sys
 
 import panel as pn
 
+from bottomup.dashboard.inspection import Inspection, inspect_inputs
 from bottomup.dashboard.options import load_inputs, parse_page_options
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.findings import report
 from bottomup.dashboard.views.page import TICK_MILLISECONDS, PageView, failure
 from bottomup.dashboard.views.release import release_with_session
 from bottomup.dashboard.views.style import PAGE_CSS, TEXT_STYLE
@@ -27,15 +30,38 @@ def create_app(prepared: Prepared, ledger: Ledger | None = None) -> PageView:
     return page
 
 
+def unusable(options: argparse.Namespace, reason: str) -> pn.viewable.Viewable:
+    """What stands in place of the page: why, and all there is to say about the files."""
+    try:
+        if options.units is not None:
+            return report(_inspect(options), failure(reason))
+    except (DataError, OSError):
+        logger.exception("The inputs could not be looked at.")
+    return pn.pane.HTML(failure(reason), **TEXT_STYLE, sizing_mode="stretch_width")
+
+
+def _inspect(options: argparse.Namespace) -> Inspection:
+    inspected: Inspection = pn.state.as_cached("inspection", lambda: inspect_inputs(options))
+    return inspected
+
+
+def _prepare(options: argparse.Namespace) -> Prepared:
+    if options.units is None:
+        return prepare(load_inputs(options))
+    inspected = _inspect(options)
+    geography = inspected.geography if inspected.map_is_fit else None
+    return prepare(load_inputs(options, geography=geography), inspected.findings)
+
+
 def serve() -> None:
     """Show the page for the inputs of the command line, or what is wrong with them."""
     pn.extension("tabulator", raw_css=[PAGE_CSS])
     options = parse_page_options(sys.argv[1:])
     try:
-        prepared = pn.state.as_cached("prepared inputs", lambda: prepare(load_inputs(options)))
+        prepared = pn.state.as_cached("prepared inputs", lambda: _prepare(options))
     except (DataError, OSError) as error:
         logger.exception("The inputs could not be read.")
-        pn.pane.HTML(failure(str(error)), **TEXT_STYLE, sizing_mode="stretch_width").servable()
+        unusable(options, str(error)).servable()
         return
     page = create_app(prepared, Ledger(options.ledger))
     pn.config.exception_handler = page.show_failure

@@ -3,12 +3,11 @@
 import argparse
 from dataclasses import dataclass, replace
 
-from bottomup.dashboard.options import files_of, name_options, read_submitted
+from bottomup.dashboard.options import files_of, name_options, read_enacted, read_submitted
 from bottomup.data.errors import count
 from bottomup.data.findings import Finding, Findings
 from bottomup.data.geography import Geography, inspect_geography
 from bottomup.data.inspection import inspect_districts, inspect_plan, inspect_testimonies
-from bottomup.data.plans import load_plan
 
 __all__ = ["Inspection", "inspect_inputs"]
 
@@ -23,10 +22,13 @@ class Inspection:
         As far as it could be made out.
     findings : tuple of Finding
         The gravest first.
+    map_is_fit : bool
+        Whether the map itself can be used for a run, whatever there is to say about plan and testimonies.
     """
 
     geography: Geography | None
     findings: tuple[Finding, ...]
+    map_is_fit: bool
 
     @property
     def status(self) -> int:
@@ -63,10 +65,11 @@ def inspect_inputs(
     geography = None
     with findings.catching():
         geography = inspect_geography(files_of(options), findings, name=options.name, thorough=True)
+    map_is_fit = geography is not None and not any(finding.stops for finding in findings)
     if geography is not None:
         _inspect_districting(options, geography, tolerance, n_districts, findings)
     named = (replace(finding, remedy=name_options(finding.remedy)) for finding in findings)
-    return Inspection(geography, tuple(named))
+    return Inspection(geography, tuple(named), map_is_fit)
 
 
 def _inspect_districting(
@@ -78,11 +81,11 @@ def _inspect_districting(
 ) -> None:
     plan = None
     with findings.catching():
-        plan = None if options.plan is None else load_plan(options.plan, geography)
+        plan = None if options.plan is None else read_enacted(options, geography)
     k = n_districts if plan is None else plan.n_districts
     bounds = None if k is None else inspect_districts(geography, k, tolerance, findings)
     if plan is not None and bounds is not None:
-        inspect_plan(geography, plan, bounds, findings)
+        inspect_plan(geography, plan, bounds, findings, is_repaired=options.repair_plan)
     with findings.catching():
         testimonies = read_submitted(options, geography)
         if testimonies is not None:

@@ -30,6 +30,7 @@ __all__ = [
     "name_options",
     "page_arguments",
     "parse_page_options",
+    "read_enacted",
     "read_submitted",
     "weighting_of",
 ]
@@ -295,9 +296,7 @@ def _naming_options() -> Iterator[None]:
         raise DataError(error.code, error.message, remedy=remedy, units=error.units) from error
 
 
-def _load_files(
-    options: argparse.Namespace, needs_plan: bool, geography: Geography | None
-) -> Inputs:
+def _load_files(options: argparse.Namespace, needs_plan: bool, geography: Geography | None) -> Inputs:
     if options.demo:
         raise DataError(
             "options",
@@ -315,7 +314,7 @@ def _load_files(
         geography = _read_units(options)
     if options.plan is None:
         _refuse_unused(options, ("plan_column",), "--plan")
-    enacted = None if options.plan is None else _load_plan(options, geography)
+    enacted = None if options.plan is None else read_enacted(options, geography)
     testimonies = None
     if options.testimonies is not None:
         testimonies = read_testimonies(options.testimonies, geography, crosswalk=options.crosswalk)
@@ -325,7 +324,8 @@ def _load_files(
     )
 
 
-def _load_plan(options: argparse.Namespace, geography: Geography) -> Plan:
+def read_enacted(options: argparse.Namespace, geography: Geography) -> Plan:
+    """Read the plan that the options name."""
     return load_plan(
         options.plan,
         geography,
@@ -371,7 +371,7 @@ def _load_demo(options: argparse.Namespace) -> Inputs:
     plans = dict(demo.plans)
     name = options.plan or DEMO_PLAN
     if name not in plans:
-        enacted = _load_plan(options, demo.geography)
+        enacted = read_enacted(options, demo.geography)
         plans[enacted.name] = enacted
         name = enacted.name
     testimonies = demo.testimonies

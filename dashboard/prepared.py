@@ -12,6 +12,7 @@ from bottomup.dashboard.layers import Layer, draw_layers
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.scene import Scene, build_scene
 from bottomup.data.errors import DataError
+from bottomup.data.findings import Finding
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Testimonies
 from bottomup.sampler.problem import Problem
@@ -68,6 +69,8 @@ class Prepared:
         What rests on the map.
     shares : dict of str to Share
         Shares by district that the columns allow.
+    findings : tuple of Finding
+        What is good to know about the user's files.
     """
 
     inputs: Inputs
@@ -77,6 +80,7 @@ class Prepared:
     scene: Scene | None
     layers: tuple[Layer, ...]
     shares: dict[str, Share]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def has_clusters(self) -> bool:
@@ -111,8 +115,8 @@ class Prepared:
         return _describe(self.problem_of(weighting), self.shares, assignment, n_districts)
 
 
-def prepare(inputs: Inputs) -> Prepared:
-    """Work out what all visitors share.
+def prepare(inputs: Inputs, findings: tuple[Finding, ...] = ()) -> Prepared:
+    """Work out what all visitors share; `findings` are what there is to say about the user's files.
 
     Raises
     ------
@@ -144,6 +148,7 @@ def prepare(inputs: Inputs) -> Prepared:
         scene=scene,
         layers=() if scene is None else draw_layers(scene),
         shares=shares,
+        findings=findings,
     )
 
 

@@ -242,7 +242,8 @@ def inspect_geography(
 
     geometry = table.geometry
     # What has no place on Earth, for lack of a true CRS, can be compared in the plane only.
-    if geometry is not None and geometry.crs is not None and not geometry.isna().all():
+    has_crs = geometry is not None and geometry.crs is not None and not geometry.isna().all()
+    if geometry is not None and has_crs:
         geometry = geometry.to_crs(local_crs(geometry))
     joined = join_edges(table, files, findings)
     if joined is None:
@@ -268,7 +269,7 @@ def inspect_geography(
         edges=edges,
         shared_perimeter=shared_perimeter,
         columns=columns,
-        geometry=geometry,
+        geometry=geometry if has_crs else None,
         roles=found,
         repaired=table.repaired,
         id_column=table.id_column,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bottomup.data.errors import count
-from bottomup.data.findings import Findings
+from bottomup.data.findings import Findings, Severity
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan, check_feasible, check_plan, population_bounds
 from bottomup.data.testimonies import Testimonies
@@ -33,10 +33,40 @@ def inspect_districts(
     return None
 
 
-def inspect_plan(geography: Geography, plan: Plan, bounds: tuple[int, int], findings: Findings) -> None:
-    """Find out what keeps a walk from starting at a plan."""
+def inspect_plan(
+    geography: Geography,
+    plan: Plan,
+    bounds: tuple[int, int],
+    findings: Findings,
+    *,
+    is_repaired: bool = False,
+) -> None:
+    """Say how a plan fits the map, and what keeps a walk from starting at it.
+
+    Parameters
+    ----------
+    geography : Geography
+    plan : Plan
+    bounds : (int, int)
+        Smallest and largest population of a district.
+    findings : Findings
+    is_repaired : bool
+        Whether walks may start from the nearest plan that can be a start, so that nothing need be settled.
+    """
+    if plan.match is not None:
+        match = plan.match
+        odd = (*match.unknown, *match.duplicate)
+        findings.add(
+            "look" if odd else "note",
+            "plan_match",
+            " ".join(match.sentences()).rstrip("."),
+            "Look whether the file is of this map." if match.unknown else "",
+            odd,
+        )
     for found in check_plan(geography, plan, *bounds).findings:
-        findings.settle(found.code, found.message, found.remedy, found.units)
+        severity: Severity = "look" if is_repaired else "settle"
+        remedy = f"{found.remedy} With --repair-plan the nearest plan that can be a start is taken."
+        findings.add(severity, found.code, found.message, remedy, found.units)
 
 
 def inspect_testimonies(

@@ -11,6 +11,7 @@ from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.communities import CommunitiesView
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.export import ExportView
+from bottomup.dashboard.views.findings import notes
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
 from bottomup.dashboard.views.map import MapView
@@ -200,6 +201,9 @@ def _header(session: Session) -> pn.Row:
     if inputs.note:
         note = f'<p class="quiet" style="margin: 4px 0 0 0; font-size: 0.9rem">{html.escape(inputs.note)}</p>'
         header.append(pn.pane.HTML(note, **TEXT_STYLE, sizing_mode="stretch_width"))
+    about_files = notes(session.prepared.findings)
+    if about_files is not None:
+        header.append(about_files)
     return header
 
 

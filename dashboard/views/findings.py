@@ -1,0 +1,92 @@
+"""What an inspection found, as a list on the page: in place of the page, or under a click."""
+
+import html
+import re
+from collections.abc import Iterable
+
+import panel as pn
+
+from bottomup.dashboard.inspection import Inspection
+from bottomup.dashboard.views.style import TEXT_STYLE
+from bottomup.data.errors import list_some
+from bottomup.data.findings import SEVERITIES, Finding
+
+__all__ = ["findings_table", "notes", "report"]
+
+_N_UNITS = 12
+_OPTION = re.compile(r"`([^`]+)`")
+
+_LOOK = """
+table { border-collapse: collapse; width: 100%; margin: 4px 0 14px 0; }
+th, td { text-align: left; vertical-align: top; padding: 4px 14px 6px 0; border-top: 1px solid #d7dce1; }
+th { color: #4d5864; font-weight: 400; font-size: 0.9375rem; border-top: 0; padding-bottom: 0; }
+td { overflow-wrap: anywhere; }
+td:nth-child(1) { width: 46%; }
+td:nth-child(2) { width: 20%; }
+code { font-size: 0.9375rem; }
+details { position: relative; }
+summary { cursor: pointer; color: #1f5c99; }
+details > div { position: absolute; right: 0; z-index: 10; width: min(60rem, 90vw); max-height: 70vh;
+                overflow: auto; background: #ffffff; border: 1px solid #d7dce1; border-radius: 6px;
+                padding: 10px 16px; box-shadow: 0 4px 16px rgba(29, 39, 51, 0.18); }
+"""
+
+
+def report(inspection: Inspection, reason: str) -> pn.viewable.Viewable:
+    """The whole report, for a page that cannot be shown.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    reason : str
+        Markup that says why there is no page.
+    """
+    content = (
+        f"{reason}<p style='margin-top: 10px'>{_verdict(inspection)}</p>{findings_table(inspection.findings)}"
+    )
+    return _pane(f"<div style='padding: 16px; max-width: 75rem'>{content}</div>")
+
+
+def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
+    """What is good to know about files that can be used, under a click; None when that is nothing."""
+    found = tuple(findings)
+    if not found:
+        return None
+    n_looks = sum(finding.severity == "look" for finding in found)
+    title = "About these files" + (f" ({n_looks} worth a look)" if n_looks else "")
+    return _pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
+
+
+def findings_table(findings: Iterable[Finding]) -> str:
+    """Markup of a table for each severity, with all words of the files escaped."""
+    found = tuple(findings)
+    parts = []
+    for severity, heading in SEVERITIES.items():
+        rows = [_row(finding) for finding in found if finding.severity == severity]
+        if rows:
+            head = "<tr><th>What</th><th>Which</th><th>What to do</th></tr>"
+            parts.append(f"<h2>{heading}</h2><table>{head}{''.join(rows)}</table>")
+    return "".join(parts)
+
+
+def _row(finding: Finding) -> str:
+    message = f"{finding.message[:1].upper()}{finding.message[1:].rstrip('.')}."
+    which = f"{len(finding.units):,}: {list_some(finding.units, _N_UNITS)}" if finding.units else ""
+    cells = (_OPTION.sub(r"<code>\1</code>", html.escape(cell)) for cell in (message, which, finding.remedy))
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _verdict(inspection: Inspection) -> str:
+    return (
+        f"{html.escape(inspection.verdict())} <code>bottomup check</code>, with the same files, says the "
+        "same and writes a log of repairs that you choose; give it to the page with <code>--repairs</code>."
+    )
+
+
+def _pane(markup: str) -> pn.pane.HTML:
+    return pn.pane.HTML(
+        markup,
+        stylesheets=[*TEXT_STYLE["stylesheets"], _LOOK],
+        margin=TEXT_STYLE["margin"],
+        sizing_mode="stretch_width",
+    )
