@@ -8,7 +8,14 @@ from pathlib import Path
 from bottomup.data.errors import count
 from bottomup.data.identifiers import ID_COLUMNS, without_decimals
 from bottomup.data.tables import find_column
-from bottomup.data.testimony_formats.common import Community, Reading, labels_of, number_communities, stem
+from bottomup.data.testimony_formats.common import (
+    TESTIMONY_COLUMNS,
+    Community,
+    Reading,
+    labels_of,
+    number_communities,
+    stem,
+)
 
 NUMBER_COLUMNS = ("district", "districts", "zone", "assignment", "community_number", "district_id")
 COUNT_COLUMNS = ("count", "counts", "n", "heat")
@@ -33,6 +40,15 @@ def find_columns(header: Sequence[str], id_column: str) -> tuple[int, int, bool]
         if found is not None:
             return header.index(unit), header.index(found), counts
     return None
+
+
+def is_table_of_blocks(header: Sequence[str], id_column: str) -> bool:
+    """Tell whether a table has units and numbers, and nothing else that testimonies might be called by."""
+    places = find_columns(header, id_column)
+    if places is None:
+        return False
+    others = [name for place, name in enumerate(header) if place != places[0]]
+    return find_column(others, TESTIMONY_COLUMNS) is None
 
 
 def read_blocks(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], id_column: str) -> Reading:

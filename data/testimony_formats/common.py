@@ -156,7 +156,7 @@ def number_communities(
     prefix: str,
     units_by_label: Mapping[str, Iterable[str]],
     rows_by_label: Mapping[str, Sequence[int]] | None = None,
-    shift: int = 0,
+    numbers: Mapping[str, str] | None = None,
 ) -> tuple[Community, ...]:
     """Return a community for each label, called ``prefix-label``, in natural order.
 
@@ -168,18 +168,30 @@ def number_communities(
         Unit ids of each community.
     rows_by_label : mapping, optional
         Rows of the file whose shapes make the community.
-    shift : int
-        Added to labels that are numbers: 1 where the file counts from 0 and people from 1.
+    numbers : mapping, optional
+        What to call labels instead.
     """
-    rows = rows_by_label or {}
+    rows, names = rows_by_label or {}, numbers or {}
+    labels = natural_order(set(units_by_label))
+    ids = distinct([f"{prefix}-{names.get(label, label)}" for label in labels])
     return tuple(
-        Community(
-            f"{prefix}-{int(label) + shift if label.isdecimal() else label}",
-            tuple(dict.fromkeys(units_by_label[label])),
-            tuple(rows.get(label, ())),
-        )
-        for label in natural_order(set(units_by_label))
+        Community(own, tuple(dict.fromkeys(units_by_label[label])), tuple(rows.get(label, ())))
+        for own, label in zip(ids, labels, strict=True)
     )
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of which none is the same as another: ``a``, ``a (2)``."""
+    taken: set[str] = set(names)
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        own, times = name, 2
+        while own in seen or (own != name and own in taken):
+            own, times = f"{name} ({times})", times + 1
+        seen.add(own)
+        found.append(own)
+    return found
 
 
 def cluster_column(columns: Sequence[str], columns_given: Columns, path: object) -> str | None:

@@ -11,10 +11,11 @@ import geopandas as gpd
 import shapely
 
 from bottomup.data.errors import DataError
-from bottomup.data.polygons import plain_columns, read_shapes
-from bottomup.data.tables import find_column, is_table, read_rows, refuse_rows, require_file
+from bottomup.data.polygons import plain_columns
+from bottomup.data.tables import is_table, read_rows, refuse_rows, require_file
 from bottomup.data.testimony_formats import blocks, districtr, long_table, portal, rows
-from bottomup.data.testimony_formats.common import TESTIMONY_COLUMNS, Columns, Reading
+from bottomup.data.testimony_formats.common import Columns, Reading
+from bottomup.data.testimony_formats.shapes import in_crs, shape_column, shapes_in_cells, shapes_of_layer
 
 _JSON_SUFFIXES = frozenset({".json", ".geojson", ".csv", ".tsv", ".txt"})
 _WITHOUT_AREA = frozenset({"Point", "MultiPoint", "LineString", "MultiLineString"})
@@ -97,8 +98,8 @@ def _geojson_layer(path: Path, features: Sequence[Mapping]) -> _Layer:
     def shapes() -> gpd.GeoSeries:
         hidden = _hidden_crs(features)
         if hidden is not None:
-            return gpd.GeoSeries([_shape(one.get("geometry")) for one in features], crs=hidden)
-        return read_shapes(path).geometry
+            return in_crs(path, [_shape(one.get("geometry")) for one in features], hidden)
+        return shapes_of_layer(path).geometry
 
     geometries = [feature.get("geometry") for feature in features]
     kinds = {str(one.get("type")) for one in geometries if isinstance(one, dict)}
@@ -125,7 +126,7 @@ def _shape(geometry: object) -> shapely.Geometry | None:
 
 
 def _gis_layer(path: Path) -> _Layer:
-    frame = read_shapes(path)
+    frame = shapes_of_layer(path)
     table = plain_columns(frame)
     columns = [str(name) for name in table.columns]
     records = [dict(zip(columns, row, strict=True)) for row in table.itertuples(index=False, name=None)]
@@ -153,16 +154,16 @@ def _from_table(path: Path, given: Columns, id_column: str) -> Reading:
     if given == Columns():
         if districtr.is_table_header(header):
             return districtr.read_table(path, body)
-        if find_column(header, TESTIMONY_COLUMNS[:-1]) is None and blocks.find_columns(header, id_column):
+        if blocks.is_table_of_blocks(header, id_column):
             return blocks.read_blocks(path, header, body, id_column)
     if given.unit is None:
         records = [dict(zip(header, row, strict=False)) for row in body]
         if portal.plan_column(header, records) is not None:
             return portal.read_portal(path, header, records, given)
-        shape_column = rows.shape_column(header, records)
-        if shape_column is not None or rows.list_columns(header, records):
+        drawn = shape_column(header, records)
+        if drawn is not None or rows.list_columns(header, records):
             refuse_rows(path, header, [row for row, cells in enumerate(body, 2) if any(cells[len(header) :])])
-            shapes = None if shape_column is None else _shapes_of(path, shape_column, records)
+            shapes = None if drawn is None else _shapes_of(path, drawn, records)
             return rows.read_communities(path, header, records, shapes, given)
         if portal.has_links_only(header):
             portal.refuse_links(path)
@@ -172,4 +173,4 @@ def _from_table(path: Path, given: Columns, id_column: str) -> Reading:
 def _shapes_of(
     path: Path, column: str, records: Sequence[Mapping[str, object]]
 ) -> Callable[[], gpd.GeoSeries]:
-    return lambda: rows.shapes_in_cells(path, column, [one.get(column) for one in records])
+    return lambda: shapes_in_cells(path, column, [one.get(column) for one in records])

@@ -42,13 +42,14 @@ def communities_of_plan(content: dict, prefix: str) -> tuple[tuple[Community, ..
     The file counts communities from 0; people see them from 1.
     """
     plan = _plan(content)
-    parts = [part for part in plan.get("parts") or [] if isinstance(part, dict)]
-    shown = {str(part.get("id")): str(part.get("displayNumber", "")) for part in parts}
+    listed = plan.get("parts")
+    parts = [part for part in listed if isinstance(part, dict)] if isinstance(listed, list) else []
+    shown = {str(part.get("id")): str(part.get("displayNumber") or "") for part in parts}
     units: dict[str, list[str]] = {}
     for unit, value in plan["assignment"].items():
         for label in labels_of(value):
-            number = shown.get(label) or (str(int(label) + 1) if label.isdecimal() else label)
-            units.setdefault(number, []).append(str(unit))
+            units.setdefault(label, []).append(str(unit))
+    numbers = {label: shown.get(label) or _counted_from_one(label) for label in units}
     remarks = []
     problem = plan.get("problem")
     if units and isinstance(problem, dict) and problem.get("type") != "community":
@@ -56,7 +57,7 @@ def communities_of_plan(content: dict, prefix: str) -> tuple[tuple[Community, ..
     n_blank = len(parts) - len(units)
     if n_blank > 0:
         remarks.append(f"{count(n_blank, 'community', 'communities')} without any unit left aside")
-    return number_communities(prefix, units), tuple(remarks)
+    return number_communities(prefix, units, numbers=numbers), tuple(remarks)
 
 
 def read_plan(path: Path, content: dict) -> Reading:
@@ -76,7 +77,12 @@ def read_table(path: Path, rows: Sequence[Sequence[str]]) -> Reading:
     for row in rows:
         for label in labels_of(row[1] if len(row) > 1 else ""):
             units.setdefault(label, []).append(row[0])
-    return Reading(path, "a Districtr table", number_communities(stem(path), units, shift=1))
+    numbers = {label: _counted_from_one(label) for label in units}
+    return Reading(path, "a Districtr table", number_communities(stem(path), units, numbers=numbers))
+
+
+def _counted_from_one(label: str) -> str:
+    return str(int(label) + 1) if label.isdecimal() else label
 
 
 def layer_column(columns: Sequence[str]) -> str | None:

@@ -10,6 +10,7 @@ from bottomup.data.errors import DataError
 from bottomup.data.testimony_formats.common import (
     Columns,
     Reading,
+    distinct,
     has_address,
     hide_addresses,
     stem,
@@ -83,6 +84,11 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[R
             advice = f"{error.remedy} If it is no testimony, take it out of the folder.".strip()
             raise DataError(error.code, error.message, remedy=advice, units=error.units) from error
         readings.append(_prefixed(reading, prefixes[file]))
+    ids = iter(distinct([one.id for reading in readings for one in reading.communities]))
+    readings = [
+        replace(reading, communities=tuple(replace(one, id=next(ids)) for one in reading.communities))
+        for reading in readings
+    ]
     return readings, tuple(
         f"{file.relative_to(folder)} is no table, plan or layer: left aside" for file in others
     )

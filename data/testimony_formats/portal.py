@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bottomup.data.errors import DataError, count
@@ -12,6 +13,7 @@ from bottomup.data.testimony_formats.common import (
     Columns,
     Community,
     Reading,
+    distinct,
     is_blank,
     parse_object,
 )
@@ -58,7 +60,7 @@ def read_portal(
         columns, given.testimony, _ID_COLUMNS, "testimony ids", "testimony_column", path
     )
     kind_column = find_column(columns, ("type",))
-    found: dict[str, Community] = {}
+    found: list[Community] = []
     seen: set[tuple[str, str]] = set()
     n_blank = n_plans = n_unreadable = 0
     for number, record in enumerate(records, start=1):
@@ -84,12 +86,7 @@ def read_portal(
         ):
             n_plans += 1
             continue
-        for community in communities:
-            # The same submission listed twice with different maps: both count.
-            own, again = community.id, 2
-            while own in found:
-                own, again = f"{community.id} ({again})", again + 1
-            found[own] = Community(own, community.units)
+        found += communities
         n_blank += not communities
     remarks = [
         f"{count(n, 'row')} {words} left aside"
@@ -100,9 +97,10 @@ def read_portal(
         )
         if n
     ]
-    return Reading(
-        path, "a portal's submissions", tuple(found.values()), id_column=id_column, remarks=tuple(remarks)
-    )
+    # A submission may be listed twice with different maps: both count.
+    ids = distinct([community.id for community in found])
+    communities = tuple(replace(one, id=own) for own, one in zip(ids, found, strict=True))
+    return Reading(path, "a portal's submissions", communities, id_column=id_column, remarks=tuple(remarks))
 
 
 def _as_plan(content: object) -> dict | None:

@@ -107,6 +107,13 @@ def test_a_part_goes_by_the_number_that_is_shown(read):
     assert covered(read("a.json", content)) == {"a-1": ["000"], "a-9": ["001"]}
 
 
+def test_two_parts_that_show_the_same_number_are_two(read):
+    content = plan({"000": 0, "001": 1, "011": 2})
+    for part in content["parts"]:
+        part["displayNumber"] = 1
+    assert covered(read("a.json", content)) == {"a-1": ["000"], "a-1 (2)": ["001"], "a-1 (3)": ["011"]}
+
+
 def test_a_plan_of_districts_says_so(read):
     testimonies = read("a.json", plan({"000": [0], "001": [1]}, n_parts=2, kind="multimember"))
     assert covered(testimonies) == {"a-1": ["000"], "a-2": ["001"]}
@@ -280,6 +287,17 @@ def test_polygons_in_a_named_reference_system(read):
         read("b.csv", write_csv(["id", "wkt"], ["a", far], ["b", f"SRID=4326;{square('000').wkt}"]))
 
 
+def test_polygons_that_cannot_be_where_they_say(read):
+    """Metres where degrees are meant are not taken for places off the map."""
+    metres = square("011", "EPSG:26915").wkt
+    with pytest.raises(DataError, match="but longitudes and latitudes") as caught:
+        read("a.csv", write_csv(["id", "wkt"], ["a", metres]))
+    assert caught.value.code == "wrong_crs"
+    assert "--repair" not in caught.value.remedy
+    with pytest.raises(DataError, match="no coordinate reference system 'EPSG:1'"):
+        read("b.csv", write_csv(["id", "wkt"], ["a", "SRID=1;" + metres]))
+
+
 def test_ids_of_rows_must_differ(read):
     rows = [feature(square("000"), properties={"entry_ID": ENTRY, "block_group_ids": ["000"]})] * 2
     with pytest.raises(DataError) as caught:
@@ -355,6 +373,15 @@ def test_a_table_of_blocks_without_header(read, grid):
     assert covered(testimonies) == {"a-1": ["000", "001"], "a-2": ["003"]}
 
 
+def test_labels_that_differ_in_a_zero_are_two(read):
+    assert covered(read("a.csv", "GEOID20,district\n000,01\n001,1\n")) == {"a-01": ["000"], "a-1": ["001"]}
+
+
+@pytest.mark.parametrize("column", ["district", "count", "zone"])
+def test_a_table_of_testimonies_may_have_other_columns(read, column):
+    assert covered(read("a.csv", f"id,GEOID20,{column}\nx,000,1\ny,001,1\n")) == {"x": ["000"], "y": ["001"]}
+
+
 def test_counts_of_submissions_are_one_community(read):
     testimonies = read("C32.csv", "GEOID20,count\n000,4\n001,1\n011,0\n010,2\n")
     assert covered(testimonies) == {"C32": ["000", "001", "010"]}
@@ -416,6 +443,12 @@ def test_a_folder_of_everything(folder, grid):
     ]
 
 
+def test_files_whose_communities_come_to_the_same_name(tmp_path, grid):
+    (tmp_path / "a.csv").write_text("testimony,unit\n1-1,000\n")
+    (tmp_path / "a-1.csv").write_text("GEOID20,district\n001,1\n")
+    assert covered(read_testimonies(tmp_path, grid)) == {"a-1-1": ["001"], "a-1-1 (2)": ["000"]}
+
+
 def test_a_folder_names_the_file_that_cannot_be_read(folder, grid):
     (folder / "notes.csv").write_text("who,what\nAnn,parks\n")
     with pytest.raises(DataError, match=r"notes\.csv.* take it out of the folder") as caught:
@@ -461,3 +494,79 @@ def test_names_of_places_are_kept_as_they_are(read):
     name = 'Ünïcode / <script>alert(1)</script>, "quoted"'
     rows = [feature(square("000"), properties={"id": 1, "name": name})]
     assert covered(read("a.geojson", collection(*rows), testimony_column="name")) == {name: ["000"]}
+
+
+# Whatever else comes.
+
+NAMES = st.sampled_from(
+    [
+        *("", "id", "GEOID20", "unit", "testimony", "cluster", "district", "count", "zone", "assignment"),
+        *("plan", "districtr_data", "link", "type", "wkt", "block_group_ids", "tiles", "author"),
+        "id-a-b-2-Community",
+    ]
+)
+CELLS = st.one_of(
+    st.sampled_from(["", "000", "001", "0_1", "['000']", "{}", "{'plan': {}}", '{"assignment": {"000": 0}}'])
+    | st.sampled_from(["POLYGON EMPTY", "POLYGON ((0 0, 1 1", "SRID=x;POINT (0 0)", '{"coordinates": 1}'])
+    | st.sampled_from(["[", "nan", "-1", "0103", "SRID=1;POLYGON ((0 0, 1 0, 1 1, 0 0))", square("000").wkt]),
+    st.text(max_size=5),
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.floats() | st.sampled_from(["000", "001", "", "x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["000", "id", "x"]), inner),
+    max_leaves=5,
+)
+
+
+def read_or_refuse(path, grid):
+    """The outcome is testimonies, each of its own name, or the error that this package raises about files."""
+    try:
+        testimonies = read_testimonies(path, grid)
+    except DataError:
+        return
+    assert len(set(testimonies.ids)) == testimonies.n_testimonies == len(testimonies.status)
+
+
+@settings(deadline=None, max_examples=200)
+@given(header=st.lists(NAMES, min_size=1, max_size=4), data=st.data())
+def test_any_table_is_read_or_refused(grid, tmp_path_factory, header, data):
+    rows = data.draw(st.lists(st.lists(CELLS, min_size=1, max_size=len(header) + 1), max_size=4))
+    path = tmp_path_factory.mktemp("any") / "a.csv"
+    path.write_text(write_csv(header, *rows), encoding="utf-8")
+    read_or_refuse(path, grid)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    assignment=st.dictionaries(st.sampled_from(["000", "001", "x", ""]), VALUES),
+    parts=VALUES,
+    problem=VALUES,
+)
+def test_any_plan_is_read_or_refused(grid, tmp_path_factory, assignment, parts, problem):
+    path = tmp_path_factory.mktemp("any") / "a.json"
+    path.write_text(json.dumps({"assignment": assignment, "parts": parts, "problem": problem}))
+    read_or_refuse(path, grid)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    features=st.lists(
+        st.fixed_dictionaries(
+            {
+                "type": st.just("Feature"),
+                "properties": VALUES | st.dictionaries(NAMES | st.just("districtr"), VALUES, max_size=3),
+                "geometry": st.none()
+                | st.just(shapely.geometry.mapping(square("000")))
+                | st.fixed_dictionaries(
+                    {"type": st.sampled_from(["Polygon", "Point", "x"]), "coordinates": VALUES}
+                ),
+            },
+            optional={"id": VALUES},
+        ),
+        max_size=3,
+    )
+)
+def test_any_layer_is_read_or_refused(grid, tmp_path_factory, features):
+    path = tmp_path_factory.mktemp("any") / "a.geojson"
+    path.write_text(json.dumps(collection(*features)))
+    read_or_refuse(path, grid)
