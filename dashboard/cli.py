@@ -8,6 +8,7 @@ from pathlib import Path
 from bottomup.dashboard.attack import add_attack
 from bottomup.dashboard.bench import add_bench
 from bottomup.dashboard.check import add_check
+from bottomup.dashboard.export import add_export
 from bottomup.dashboard.fetch import add_fetch
 from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
 from bottomup.dashboard.sample import add_sample
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_verify(commands)
     add_sample(commands)
     add_attack(commands)
+    add_export(commands)
     _add_serve(commands)
     add_bench(commands)
     options = parser.parse_args(arguments)

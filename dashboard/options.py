@@ -22,11 +22,13 @@ __all__ = [
     "LEDGER_FILE",
     "Inputs",
     "add_input_options",
+    "add_map_options",
     "add_page_options",
     "add_score_options",
     "check_score_options",
     "files_of",
     "load_inputs",
+    "load_map",
     "name_options",
     "page_arguments",
     "parse_page_options",
@@ -78,18 +80,7 @@ class Inputs:
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the inputs to ``parser``."""
     group = parser.add_argument_group("inputs", "Without --units the demonstration state is used.")
-    group.add_argument("--demo", action="store_true", help="use the demonstration state")
-    group.add_argument(
-        "--units", metavar="FILE", help="GIS file, dual graph in JSON, or CSV of units (then with --edges)"
-    )
-    group.add_argument(
-        "--edges", metavar="FILE", help="CSV of pairs of units that share a boundary, or a dual graph in JSON"
-    )
-    group.add_argument(
-        "--shapes", metavar="FILE", help="GIS file with the outlines of the units of a CSV or a graph"
-    )
-    group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
-    group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
+    add_map_options(group)
     group.add_argument(
         "--plan",
         metavar="COLUMN|FILE",
@@ -126,6 +117,22 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--deduplicate", action="store_true", help="let testimonies of the same units count once"
     )
+
+
+def add_map_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options that name the map to ``group``."""
+    group.add_argument("--demo", action="store_true", help="use the demonstration state")
+    group.add_argument(
+        "--units", metavar="FILE", help="GIS file, dual graph in JSON, or CSV of units (then with --edges)"
+    )
+    group.add_argument(
+        "--edges", metavar="FILE", help="CSV of pairs of units that share a boundary, or a dual graph in JSON"
+    )
+    group.add_argument(
+        "--shapes", metavar="FILE", help="GIS file with the outlines of the units of a CSV or a graph"
+    )
+    group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
+    group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
     group.add_argument(
         "--repairs", metavar="FILE", help="log of repairs to the map, which `bottomup check` writes"
     )
@@ -332,6 +339,16 @@ def read_enacted(options: argparse.Namespace, geography: Geography) -> Plan:
         district_column=options.plan_column,
         fill_missing=options.repair_plan,
     )
+
+
+def load_map(options: argparse.Namespace) -> Geography:
+    """Read the map that the options of `add_map_options` name."""
+    if options.units is None:
+        from bottomup.data.demo import load_demo
+
+        return load_demo().geography
+    with _naming_options():
+        return _read_units(options)
 
 
 def _read_units(options: argparse.Namespace) -> Geography:

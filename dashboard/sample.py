@@ -147,6 +147,7 @@ def _sample(options: argparse.Namespace) -> int:
     description["start_plans"] = starts.names
     description["start_repairs"] = starts.repairs
     description["districts"] = list(starts.labels)
+    description["id_column"] = geography.id_column
     print(
         f"Run {description['name']}: {starts.n_districts} districts of {starts.lower:,} to {starts.upper:,} "
         f"people"
