@@ -2,8 +2,10 @@
 
 from bottomup.data.errors import DataError
 from bottomup.data.export import plan_csv, plan_geojson
+from bottomup.data.export_files import write_plan
 from bottomup.data.geography import Geography, read_geography
-from bottomup.data.plans import Plan, load_plan, read_plan
+from bottomup.data.plan_repair import nearest_start
+from bottomup.data.plans import Plan, check_plan, load_plan, read_plan
 from bottomup.data.testimonies import Clusters, Testimonies, read_testimonies
 
 __all__ = [
@@ -12,10 +14,13 @@ __all__ = [
     "Geography",
     "Plan",
     "Testimonies",
+    "check_plan",
     "load_plan",
+    "nearest_start",
     "plan_csv",
     "plan_geojson",
     "read_geography",
     "read_plan",
     "read_testimonies",
+    "write_plan",
 ]
