@@ -30,14 +30,14 @@ def create_app(prepared: Prepared, ledger: Ledger | None = None) -> PageView:
     return page
 
 
-def unusable(options: argparse.Namespace, reason: str) -> pn.viewable.Viewable:
+def unusable(options: argparse.Namespace, error: Exception) -> pn.viewable.Viewable:
     """What stands in place of the page: why, and all there is to say about the files."""
     try:
         if options.units is not None:
-            return report(_inspect(options), failure(reason))
+            return report(_inspect(options), error)
     except (DataError, OSError):
         logger.exception("The inputs could not be looked at.")
-    return pn.pane.HTML(failure(reason), **TEXT_STYLE, sizing_mode="stretch_width")
+    return pn.pane.HTML(failure(str(error)), **TEXT_STYLE, sizing_mode="stretch_width")
 
 
 def _inspect(options: argparse.Namespace) -> Inspection:
@@ -61,7 +61,7 @@ def serve() -> None:
         prepared = pn.state.as_cached("prepared inputs", lambda: _prepare(options))
     except (DataError, OSError) as error:
         logger.exception("The inputs could not be read.")
-        unusable(options, str(error)).servable()
+        unusable(options, error).servable()
         return
     page = create_app(prepared, Ledger(options.ledger))
     pn.config.exception_handler = page.show_failure

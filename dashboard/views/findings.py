@@ -32,15 +32,18 @@ details > div { position: absolute; right: 0; z-index: 10; width: min(60rem, 90v
 """
 
 
-def report(inspection: Inspection, reason: str) -> pn.viewable.Viewable:
+def report(inspection: Inspection, error: Exception) -> pn.viewable.Viewable:
     """The whole report, for a page that cannot be shown.
 
     Parameters
     ----------
     inspection : Inspection
-    reason : str
-        Markup that says why there is no page.
+    error : Exception
+        Why there is no page; said when it is not one of the findings.
     """
+    is_found = any(finding.code == getattr(error, "code", None) for finding in inspection.findings)
+    words = "These files cannot be used as they are." if is_found else html.escape(str(error))
+    reason = f'<div class="error"><b>Something needs your attention.</b> {words}</div>'
     content = (
         f"{reason}<p style='margin-top: 10px'>{_verdict(inspection)}</p>{findings_table(inspection.findings)}"
     )
@@ -52,7 +55,7 @@ def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
     found = tuple(findings)
     if not found:
         return None
-    n_looks = sum(finding.severity == "look" for finding in found)
+    n_looks = sum(finding.severity != "note" for finding in found)
     title = "About these files" + (f" ({n_looks} worth a look)" if n_looks else "")
     return _pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
 

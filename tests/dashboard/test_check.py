@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from awkward import FRAMES, OTHERS, box, grid, write
@@ -28,7 +29,9 @@ STATUS = {
 @pytest.mark.parametrize("name", [*FRAMES, *OTHERS])
 def test_the_status_says_whether_files_are_fit(name, tmp_path, capsys):
     path = write(name, tmp_path)
+    before = time.process_time()
     assert main(["check", str(path), "--json"]) == STATUS[name]
+    assert time.process_time() - before < 5
     rows = json.loads(capsys.readouterr().out)
     assert all(list(row) == ["code", "severity", "units", "message", "remedy"] for row in rows)
     assert all(isinstance(row["units"], list) for row in rows)

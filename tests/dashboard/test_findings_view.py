@@ -71,7 +71,7 @@ def test_a_page_without_a_map_says_all_that_must_be_settled(name, words, options
     options = options_of(name)
     with pytest.raises(DataError) as caught:
         app._prepare(options)
-    shown = app.unusable(options, str(caught.value)).object
+    shown = app.unusable(options, caught.value).object
     assert "Something needs your attention." in shown
     for word in words:
         assert word in shown
@@ -95,8 +95,19 @@ def test_a_page_with_a_map_has_the_same_report_under_a_click(options_of):
 
 def test_the_demonstration_has_nothing_to_say_about_files():
     options = parse_page_options([])
-    assert "one reason" in app.unusable(options, "one reason").object
+    assert "one reason" in app.unusable(options, DataError("x", "one reason")).object
     assert app._prepare(options).findings == ()
+
+
+def test_a_reason_that_is_no_finding_is_said_above_them(options_of):
+    options = options_of("plain")
+    options.testimonies = None
+    with pytest.raises(DataError, match="needs testimonies") as caught:
+        app._prepare(options)
+    shown = app.unusable(options, caught.value).object
+    assert (
+        shown.index("The page needs testimonies") < shown.index("Fit to run.") < shown.index("For the record")
+    )
 
 
 def test_a_log_of_repairs_that_is_not_there_is_said(options_of, tmp_path):
@@ -104,4 +115,4 @@ def test_a_log_of_repairs_that_is_not_there_is_said(options_of, tmp_path):
     options.repairs = str(tmp_path / "absent.csv")
     with pytest.raises(DataError, match="absent") as caught:
         app._prepare(options)
-    assert "absent.csv" in app.unusable(options, str(caught.value)).object
+    assert "absent.csv" in app.unusable(options, caught.value).object
