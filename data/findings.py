@@ -68,9 +68,6 @@ class Findings:
         order = list(SEVERITIES)
         return iter(sorted(self._found, key=lambda finding: order.index(finding.severity)))
 
-    def __len__(self) -> int:
-        return len(self._found)
-
     def add(
         self, severity: Severity, code: str, message: str, remedy: str = "", units: Iterable[str] = ()
     ) -> None:
