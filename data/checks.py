@@ -199,11 +199,11 @@ def _described(sizes: NDArray[np.int64], people: NDArray[np.int64], piece: int) 
 
 def _remedy(members: NDArray[np.object_], has_shapes: bool) -> str:
     joined = (
-        f"Join it to the nearest unit: {try_repair('join', members[:1])}"
+        f"Join it to the nearest unit: {try_repair('join', members[:1].tolist())}"
         if has_shapes
         else "Make one of them a neighbour of another unit (bridge, ferry): `--repair add-edge ID ID`"
     )
-    return f"{joined}; or leave it out: {try_repair('drop', members)}."
+    return f"{joined}; or leave it out: {try_repair('drop', members.tolist())}."
 
 
 def _way(

@@ -150,8 +150,6 @@ def test_four_hundred_copies_are_four_hundred_testimonies(grid, tmp_path):
 
 
 def test_no_testimonies_are_refused_with_what_to_do(grid, tmp_path):
-    with pytest.raises(
-        DataError, match=r"no testimonies: .*holds no feature.*leave them out"
-    ) as caught:
+    with pytest.raises(DataError, match=r"no testimonies: .*holds no feature.*leave them out") as caught:
         read_testimonies(write_copies(tmp_path / "t.geojson", 0), grid)
     assert caught.value.code == "no_testimonies"
