@@ -54,9 +54,13 @@ def balance(
     int32 array, shape (n_units,), or None
         None when none was found.
     """
-    n_left = max_moves
+    n_left, total = max_moves, geography.total_population
+    most = min(total // n_districts - lower, upper - -(-total // n_districts))
     for attempt in range(_N_ATTEMPTS):
-        search = _Search(geography, home, assignment.copy(), n_districts, lower, upper)
+        # The first attempt moves the fewest people. It may get stuck where districts are at their bounds;
+        # later ones aim inside of these.
+        margin = most * (attempt % 4) // 4
+        search = _Search(geography, home, assignment.copy(), n_districts, lower, upper, margin)
         found, n_moves = search.run(np.random.default_rng((seed, attempt)), attempt > 0, n_left)
         if found is not None:
             return found
@@ -79,7 +83,9 @@ class _Flow(NamedTuple):
         return float(self.people.sum())
 
 
-def _fewest_people(people: NDArray[np.int64], pairs: NDArray[np.int64], lower: int, upper: int) -> _Flow:
+def _fewest_people(
+    people: NDArray[np.int64], pairs: NDArray[np.int64], lower: int, upper: int, margin: int
+) -> _Flow:
     """Find the fewest people whose crossing of borders brings every district within bounds.
 
     Parameters
@@ -88,6 +94,8 @@ def _fewest_people(people: NDArray[np.int64], pairs: NDArray[np.int64], lower: i
     pairs : int64 array, shape (n_pairs, 2)
         Districts that touch, each pair in both directions.
     lower, upper : int
+    margin : int
+        How far inside the bounds all are to come.
     """
     n_pairs = len(pairs)
     gain = np.zeros((len(people), n_pairs))
@@ -96,7 +104,7 @@ def _fewest_people(people: NDArray[np.int64], pairs: NDArray[np.int64], lower: i
     solution = linprog(
         np.ones(n_pairs),
         A_ub=np.concatenate([gain, -gain]),
-        b_ub=np.concatenate([upper - people, people - lower]),
+        b_ub=np.concatenate([upper - margin - people, people - lower - margin]),
         method="highs",
     )
     if solution.x is None:
@@ -123,12 +131,13 @@ class _Search:
         n_districts: int,
         lower: int,
         upper: int,
+        margin: int,
     ) -> None:
         self._edges, self._population = geography.edges, geography.population
         self._ends = np.concatenate([geography.edges, geography.edges[:, ::-1]])
         self._degree = np.bincount(self._ends[:, 0], minlength=geography.n_units)
         self._home, self._assignment, self._k = home, assignment, n_districts
-        self._lower, self._upper = lower, upper
+        self._lower, self._upper, self._margin = lower, upper, margin
 
     def run(
         self, rng: np.random.Generator, is_varied: bool, max_moves: int
@@ -142,7 +151,9 @@ class _Search:
                 return self._assignment, n_moves
             between = self._assignment[self._ends]
             cut = between[:, 0] != between[:, 1]
-            flow = _fewest_people(people, np.unique(between[cut], axis=0), self._lower, self._upper)
+            touch = np.zeros((self._k, self._k), dtype=bool)
+            touch[between[cut, 0], between[cut, 1]] = True
+            flow = _fewest_people(people, np.argwhere(touch), self._lower, self._upper, self._margin)
             if flow.total < best:
                 best, best_at = flow.total, n_moves
             if n_moves - best_at > _PATIENCE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class Plan:
         return len(self.labels)
 
 
+@lru_cache(maxsize=4096)
 def clean_label(text: str) -> str:
     """Return a label as it comes back from any file: one line, no outer blanks, ``1`` for ``1.0``."""
     printable = "".join(character if character.isprintable() else " " for character in text)

@@ -54,8 +54,10 @@ def read_plan_table(
 
 def _trimmed(row: list[str]) -> list[str]:
     """Leave out empty cells at the end, as spreadsheets add them, but keep two: a district may be blank."""
-    last = max((place for place, cell in enumerate(row) if cell), default=0)
-    return row[: max(last + 1, min(2, len(row)))]
+    n_cells = len(row)
+    while n_cells > 2 and not row[n_cells - 1]:
+        n_cells -= 1
+    return row[:n_cells]
 
 
 def _split(rows: list[list[str]], matcher: UnitMatcher) -> tuple[list[str] | None, list[list[str]]]:
