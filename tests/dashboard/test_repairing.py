@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from bottomup.dashboard import attack_figure
 from bottomup.dashboard.cli import main
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.ladders import PageLadders
@@ -154,3 +155,14 @@ def test_a_page_scores_a_plan_that_is_no_start_and_walks_from_the_nearest_one(de
     assert next(iter(ladders.standing().recorded.starts)) == "plan torn, repaired"
     start = start_of(repaired.inputs, repaired.inputs.enacted, 60, 120)
     assert start.repair["moved"] == {"000": ["4", "1"]}
+
+
+def test_an_attack_walks_from_the_nearest_start_and_records_it(
+    grid_tables, write_plan, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(attack_figure, "save_figure", lambda *arguments: None)
+    options = ["attack", *grid_tables, *write_plan({"03": "D"}), "--tolerance", "0.3", "--repair-plan"]
+    options += ["--flood", "a", "--copies", "3", "--epsilons", "0", "1", "--burn-in", "8", "--rounds", "8"]
+    assert main([*options, "--out", str(tmp_path / "attack")]) == 0
+    record = json.loads((tmp_path / "attack" / "attack.json").read_text())
+    assert [repair["moved"] for repair in record["start_repairs"]] == [{"03": ["D", "A"]}]
