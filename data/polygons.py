@@ -158,7 +158,9 @@ def _read_frame(found: Path) -> pd.DataFrame:
             source = _inside_zip(found)
             layers = [str(name) for name, kind in pyogrio.list_layers(source) if kind is not None]
             if len(layers) < 2:
-                return gpd.read_file(source, layer=layers[0] if layers else None, on_invalid="ignore")
+                layer = layers[0] if layers else None
+                # GeoJSON knows no dates or times: a precinct called 12:30 is not what GDAL takes it for.
+                return gpd.read_file(source, layer=layer, on_invalid="ignore", DATE_AS_STRING="YES")
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         raise DataError(
             "unreadable",

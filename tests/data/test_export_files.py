@@ -96,6 +96,15 @@ def test_what_a_format_cannot_hold_is_refused(plan, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("texts", ["2020-01-01 2020-01-02", "12:30 13:00", "nan None", "1.50 2.0", "{} []"])
+def test_labels_that_look_like_something_else_stay_text(make_grid, tmp_path, texts):
+    grid = make_grid(3, 4)
+    plan = plan_from_labels("any", texts.split() * 6)
+    for ending in PLAN_FORMATS.values():
+        write_plan(tmp_path / f"plan{ending}", grid, plan)
+        assert read_plan(tmp_path / f"plan{ending}", grid).labels == plan.labels
+
+
 def labels():
     """Labels as people may write them, made what they are when read."""
     return st.text(min_size=1, max_size=12).map(clean_label).filter(bool)
