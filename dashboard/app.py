@@ -45,6 +45,12 @@ def _inspect(options: argparse.Namespace) -> Inspection:
     return inspected
 
 
+def prepare_once(options: argparse.Namespace) -> Prepared:
+    """Look at the files and read them; what comes of it is kept for all visitors."""
+    prepared: Prepared = pn.state.as_cached("prepared inputs", lambda: _prepare(options))
+    return prepared
+
+
 def _prepare(options: argparse.Namespace) -> Prepared:
     if options.units is None:
         return prepare(load_inputs(options))
@@ -53,19 +59,26 @@ def _prepare(options: argparse.Namespace) -> Prepared:
     return prepare(load_inputs(options, geography=geography), inspected.findings)
 
 
+def open_page(options: argparse.Namespace) -> PageView | pn.viewable.Viewable:
+    """Make the page for the inputs that options name, or what stands in its place when there can be none."""
+    try:
+        prepared = prepare_once(options)
+    except (DataError, OSError) as error:
+        logger.exception("The inputs could not be read.")
+        return unusable(options, error)
+    return create_app(prepared, Ledger(options.ledger))
+
+
 def serve() -> None:
     """Show the page for the inputs of the command line, or what is wrong with them."""
     pn.extension("tabulator", raw_css=[PAGE_CSS])
-    options = parse_page_options(sys.argv[1:])
-    try:
-        prepared = pn.state.as_cached("prepared inputs", lambda: _prepare(options))
-    except (DataError, OSError) as error:
-        logger.exception("The inputs could not be read.")
-        unusable(options, error).servable()
+    page = open_page(parse_page_options(sys.argv[1:]))
+    if not isinstance(page, PageView):
+        page.servable()
         return
-    page = create_app(prepared, Ledger(options.ledger))
     pn.config.exception_handler = page.show_failure
-    page.servable(title=f"Redistricting from the bottom up – {prepared.inputs.geography.name}")
+    name = page.session.prepared.inputs.geography.name
+    page.servable(title=f"Redistricting from the bottom up – {name}")
 
 
 if pn.state.served:

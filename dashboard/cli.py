@@ -10,7 +10,7 @@ from bottomup.dashboard.bench import add_bench
 from bottomup.dashboard.check import add_check
 from bottomup.dashboard.export import add_export
 from bottomup.dashboard.fetch import add_fetch
-from bottomup.dashboard.options import add_page_options, load_inputs, page_arguments
+from bottomup.dashboard.options import add_page_options, page_arguments
 from bottomup.dashboard.sample import add_sample
 from bottomup.dashboard.verify import add_verify
 from bottomup.dashboard.walk_options import choose_mixture, prepare_walk
@@ -61,10 +61,19 @@ def _add_serve(commands: argparse._SubParsersAction) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
+    from bottomup.dashboard.app import prepare_once
     from bottomup.dashboard.repairing import plan_sentences
 
-    # Files that cannot be used are refused here, and the walk is compiled, before a browser opens.
-    inputs = load_inputs(options)
+    # Files that cannot be used are refused here, and the walk is compiled, before a browser opens. The page
+    # is served by this process: what was read here is not read again.
+    try:
+        inputs = prepare_once(options).inputs
+    except DataError as error:
+        if options.units is None:
+            raise
+        hint = "`bottomup check`, with the same files, lists all that must be settled."
+        print(f"bottomup serve: {error}\n{hint}", file=sys.stderr)
+        return 2
     if inputs.enacted is not None:
         print("".join(f"{sentence}\n" for sentence in plan_sentences(inputs.enacted)), end="", flush=True)
     prepare_walk("mixed", choose_mixture("mixture", inputs.geography.n_units))

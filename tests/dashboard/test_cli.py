@@ -97,7 +97,9 @@ def _answers(page):
 
 def test_serve_refuses_what_it_cannot_read_before_a_browser_opens(capsys):
     assert main(["serve", "--no-show", "--units", "absent.gpkg", "--plan", "cd"]) == 2
-    assert "absent.gpkg" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "absent.gpkg" in said
+    assert "`bottomup check`, with the same files, lists all" in said
 
 
 ROW_KEYS = {
