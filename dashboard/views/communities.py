@@ -62,7 +62,7 @@ class CommunitiesView(pn.viewable.Viewer):
             configuration={
                 "columns": [
                     {"field": field, "widthGrow": share, "minWidth": least}
-                    for field, (share, least) in _COLUMNS.items()
+                    for field, (share, least) in _columns(self._clusters is not None).items()
                 ]
             },
             stylesheets=[_TABLE],
@@ -182,6 +182,13 @@ _COLUMNS = {
     "change": (13, 76),
     "enacted": (13.5, 78),
 }
+
+
+def _columns(has_clusters: bool) -> dict[str, tuple[float, int]]:
+    """Widths of the columns; without clusters their room is for ids, which may be long names of files."""
+    return _COLUMNS if has_clusters else {**_COLUMNS, "testimony": _COLUMNS["cluster"]}
+
+
 # The theme's own rules come later, hence the emphasis.
 _TABLE = """
 .tabulator { font: 0.9375rem Roboto, 'Liberation Sans', Arial, sans-serif !important; border: 0; }
@@ -191,4 +198,6 @@ _TABLE = """
 .tabulator .tabulator-col .tabulator-col-sorter { right: 1px !important; }
 .tabulator .tabulator-row .tabulator-cell { padding: 7px 6px !important; }
 .tabulator .tabulator-row .tabulator-cell[tabulator-field="cluster"] { white-space: normal; }
+.tabulator .tabulator-row .tabulator-cell[tabulator-field="testimony"] { white-space: normal;
+  overflow-wrap: anywhere; }
 """
