@@ -14,7 +14,8 @@ from bottomup.data.findings import SEVERITIES, Finding
 __all__ = ["findings_table", "notes", "report"]
 
 _N_UNITS = 12
-_OPTION = re.compile(r"`([^`]+)`")
+# What is to be typed, between marks; and options that words name, whose two dashes would run into one.
+_OPTION = re.compile(r"`([^`]+)`|(?<![\w-])(--[a-z][a-z-]*)")
 
 _LOOK = """
 table { border-collapse: collapse; width: 100%; margin: 4px 0 14px 0; }
@@ -55,8 +56,10 @@ def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
     found = tuple(findings)
     if not found:
         return None
-    n_looks = sum(finding.severity != "note" for finding in found)
-    title = "About these files" + (f" ({n_looks} worth a look)" if n_looks else "")
+    n_looks = sum(finding.severity == "look" for finding in found)
+    n_stopping = sum(finding.stops for finding in found)
+    counts = [f"{n_stopping} to settle"] * bool(n_stopping) + [f"{n_looks} worth a look"] * bool(n_looks)
+    title = "About these files" + (f" ({', '.join(counts)})" if counts else "")
     return _pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
 
 
@@ -75,14 +78,17 @@ def findings_table(findings: Iterable[Finding]) -> str:
 def _row(finding: Finding) -> str:
     message = f"{finding.message[:1].upper()}{finding.message[1:].rstrip('.')}."
     which = f"{len(finding.units):,}: {list_some(finding.units, _N_UNITS)}" if finding.units else ""
-    cells = (_OPTION.sub(r"<code>\1</code>", html.escape(cell)) for cell in (message, which, finding.remedy))
+    cells = (
+        _OPTION.sub(r"<code>\1\2</code>", html.escape(cell)) for cell in (message, which, finding.remedy)
+    )
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _verdict(inspection: Inspection) -> str:
     return (
         f"{html.escape(inspection.verdict())} <code>bottomup check</code>, with the same files, says the "
-        "same and writes a log of repairs that you choose; give it to the page with <code>--repairs</code>."
+        "same and writes a log of repairs that you choose; give it to the page with "
+        "<code style='white-space: nowrap'>--repairs</code>."
     )
 
 

@@ -208,8 +208,9 @@ def _header(session: Session) -> pn.Row:
 
 
 def failure(words: str) -> str:
-    """Markup of a readable error."""
-    return f'<div class="error"><b>Something needs your attention.</b> {html.escape(words)}</div>'
+    """Markup of a readable error, as a sentence."""
+    sentence = html.escape(f"{words[:1].upper()}{words[1:]}")
+    return f'<div class="error"><b>Something needs your attention.</b> {sentence}</div>'
 
 
 _TABS_STYLE = {

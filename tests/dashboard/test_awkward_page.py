@@ -200,6 +200,8 @@ def test_the_page_opens_and_says_what_the_files_are_like(name, opened):
     assert time.process_time() - before < 5
     (about,) = [pane for pane in panel.select(pn.pane.HTML) if "About these files" in str(pane.object)]
     _assert_said(OPENS[name], found, about.object)
+    n_stopping = sum(finding.stops for finding in found)
+    assert (f"({n_stopping} to settle" in about.object) == bool(n_stopping)
 
 
 @pytest.mark.parametrize("name", REPORTED)

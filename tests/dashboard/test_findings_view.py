@@ -51,6 +51,10 @@ def test_what_is_worth_a_look_is_counted_before_the_click():
     looks = [Finding("gap", "look", "a gap"), Finding("crs", "note", "in WGS 84")]
     assert "<summary>About these files (1 worth a look)</summary>" in notes(looks).object
     assert "<summary>About these files</summary>" in notes(looks[1:]).object
+    stops = [Finding("x", "settle", "a reason", "With --repair-plan it is taken."), *looks]
+    shown = notes(stops).object
+    assert "<summary>About these files (1 to settle, 1 worth a look)</summary>" in shown
+    assert "With <code>--repair-plan</code> it is taken." in shown
     assert notes([]) is None
 
 
@@ -95,7 +99,7 @@ def test_a_page_with_a_map_has_the_same_report_under_a_click(options_of):
 
 def test_the_demonstration_has_nothing_to_say_about_files():
     options = parse_page_options([])
-    assert "one reason" in app.unusable(options, DataError("x", "one reason")).object
+    assert "One reason" in app.unusable(options, DataError("x", "one reason")).object
     assert app._prepare(options).findings == ()
 
 
