@@ -319,5 +319,6 @@ def test_files_that_cannot_be_used_are_explained(visit: Any, serve: Callable[...
     address = serve("--units", str(files / "nodes.csv"), "--plan", "plan")
     visit.page.goto(address)
     visit.page.get_by_text("Something needs your attention.").wait_for()
-    assert "edges" in visit.page.get_by_text("Something needs your attention.").locator("..").inner_text()
+    visit.page.get_by_text("nothing in it says which units are neighbours").wait_for()
+    visit.page.get_by_text("Give edges, a table with two columns of unit ids").wait_for()
     visit.assert_clean()
