@@ -71,7 +71,9 @@ def _serve(options: argparse.Namespace) -> int:
     except DataError as error:
         if options.units is None:
             raise
-        hint = "`bottomup check`, with the same files, lists all that must be settled."
+        hint = (
+            "`bottomup check`, with the same files, lists all there is to say about them and takes repairs."
+        )
         print(f"bottomup serve: {error}\n{hint}", file=sys.stderr)
         return 2
     if inputs.enacted is not None:
