@@ -36,8 +36,17 @@ PACKAGES = ("bottomup", "numba", "numpy", "scipy")
 
 
 def plan_digest(assignment: ArrayLike) -> str:
-    """SHA-256, in hexadecimal, of the district numbers in the order of the units, 4 bytes each."""
-    return hashlib.sha256(np.ascontiguousarray(assignment, dtype="<i4").tobytes()).hexdigest()
+    """SHA-256, in hexadecimal, of a plan: the same whatever its districts are called.
+
+    Districts are numbered in the order of their first units; the numbers follow in the order of the units, 4
+    bytes each.
+    """
+    _, first, district = np.unique(np.asarray(assignment), return_index=True, return_inverse=True)
+    return _digest(np.argsort(np.argsort(first))[district])
+
+
+def _digest(numbers: ArrayLike) -> str:
+    return hashlib.sha256(np.ascontiguousarray(numbers, dtype="<i4").tobytes()).hexdigest()
 
 
 def package_versions() -> dict[str, str]:
@@ -106,7 +115,8 @@ def describe_run(
         "target": asdict(target),
         "sensitivity": sensitivity,
         "chains": len(starts),
-        "starts": [plan_digest(start) for start in starts],
+        # With the numbers as they are: under others a seed gives other plans.
+        "starts": [_digest(start) for start in starts],
         "exchange": exchange,
         "step": step,
         "mixture": mixture._asdict(),
