@@ -13,7 +13,7 @@ from bottomup.sampler.counterfactual import Counterfactual
 from bottomup.sampler.promise import bounded_chance
 from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, reweight
 
-__all__ = ["LEAST_EFFECTIVE", "GroupShares", "WhatIf", "answer_what_if", "collect_plans"]
+__all__ = ["LEAST_EFFECTIVE", "GroupShares", "RungPlans", "WhatIf", "answer_what_if", "collect_plans"]
 
 LEAST_EFFECTIVE = 50
 """Fewer effective plans than this say too little, and the answer is left out."""
@@ -182,12 +182,13 @@ def _shares(
 ) -> GroupShares | None:
     if not len(before):
         return None
-    # What no plan at hand shows may still happen: a limit of 0 would claim to know that it does not.
-    chances = np.clip(before, unseen, 1 - unseen)
+    # What no plan at hand shows may still happen, and what all show may fail to: limits of 0 and of 1 would
+    # claim to know that it does not.
+    at_least, at_most = np.minimum(before, 1 - unseen), np.maximum(before, unseen)
     return GroupShares(
         without=float(before.mean()),
         under=float(after.mean()),
         baseline=float(baseline.mean()),
-        least=float(np.mean([bounded_chance(chance, -log_odds) for chance in chances])),
-        most=float(np.mean([bounded_chance(chance, log_odds) for chance in chances])),
+        least=float(np.mean([bounded_chance(chance, -log_odds) for chance in at_least])),
+        most=float(np.mean([bounded_chance(chance, log_odds) for chance in at_most])),
     )

@@ -64,4 +64,7 @@ def test_an_attack_is_answered_from_the_plans_on_record(page):
     assert lines["place"][0] == 0
     assert lines["under"][0] == pytest.approx(lines["without"][0])
     for least, under, most in zip(lines["least"], lines["under"], lines["most"], strict=True):
-        assert 0 <= least <= under <= most <= 1
+        # At epsilon 0 the three are the same number, found in different ways.
+        assert 0 <= least <= under + 1e-9
+        assert under <= most + 1e-9
+        assert most <= 1
