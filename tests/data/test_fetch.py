@@ -164,7 +164,7 @@ def test_a_pinned_checksum_is_checked_and_nothing_wrong_is_kept(server, tmp_path
     assert not downloads(server, tmp_path).fetch(source_file(f"{kind}:{of(CONTENT)}"))
 
 
-@pytest.mark.parametrize("checksum", ["", f"git:{blob_id(CONTENT)}"])
+@pytest.mark.parametrize("checksum", ["", f"git:{blob_id(CONTENT)}"], ids=["none", "pinned"])
 def test_a_file_that_was_damaged_here_is_fetched_anew(server, tmp_path, checksum):
     downloads(server, tmp_path).fetch(source_file(checksum))
     path = tmp_path / "sources" / "units.zip"
