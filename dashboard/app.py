@@ -55,8 +55,8 @@ def _prepare(options: argparse.Namespace) -> Prepared:
     if options.units is None:
         return prepare(load_inputs(options))
     inspected = _inspect(options)
-    geography = inspected.geography if inspected.map_is_fit else None
-    return prepare(load_inputs(options, geography=geography), inspected.findings)
+    known = inspected.known if inspected.map_is_fit else None
+    return prepare(load_inputs(options, known=known), inspected.findings)
 
 
 def open_page(options: argparse.Namespace) -> PageView | pn.viewable.Viewable:

@@ -224,7 +224,7 @@ def _make_attack(
 ) -> "Attack":
     import numpy as np
 
-    from bottomup.data.changes import draw_adversary, find_cluster, flood, replace_cluster
+    from bottomup.data.changes import find_cluster, flood, replace_by_drawn, replace_cluster
     from bottomup.data.testimonies import read_testimonies
     from bottomup.sampler.attack import Attack
 
@@ -243,18 +243,18 @@ def _make_attack(
         return Attack.prepare(change, flooded=options.flood, copies_count_once=once)
     cluster = find_cluster(testimonies, options.cluster)
     if options.adversary is None:
-        assert testimonies.clusters is not None
-        removed = np.flatnonzero(testimonies.clusters.of_testimony == cluster)
-        room = geography.total_population / starts.n_districts / 2
         across = None if inputs.enacted is None else inputs.enacted.assignment
-        shapes = draw_adversary(testimonies, geography, removed, room, options.adversary_seed, across)
+        change = replace_by_drawn(
+            testimonies, geography, cluster, starts.n_districts, options.adversary_seed, across
+        )
     else:
         given = read_testimonies(options.adversary, geography)
         shapes = [given.units_of(int(place)) for place in np.flatnonzero(given.sizes)]
         nowhere = [name for name, size in zip(given.ids, given.sizes, strict=True) if not size]
         if nowhere:
             print(f"Left out of {options.adversary}, with no unit on the map: {list_some(nowhere)}")
-    return Attack.prepare(replace_cluster(testimonies, geography, cluster, shapes), copies_count_once=once)
+        change = replace_cluster(testimonies, geography, cluster, shapes)
+    return Attack.prepare(change, copies_count_once=once)
 
 
 def _name_hopeless(attack: "Attack", inputs: Inputs, starts: Starts) -> None:

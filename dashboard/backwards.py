@@ -63,7 +63,7 @@ def find_smallest_epsilon(
             plans = row[rung].read()
             if plans is None:
                 return None
-            values = plans.testimony if recorded.design.score == "testimony" else plans.cluster
+            values = plans.scores(recorded.design.score)
             parts.append(values[len(values) // 2 :])
         scores.append(np.concatenate(parts))
     means, sizes = [], []

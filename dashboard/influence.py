@@ -10,6 +10,7 @@ from bottomup.sampler.promise import Promise
 __all__ = [
     "USELESS",
     "WEAK_FACTOR",
+    "caption",
     "draws_of_hundred",
     "error_sentence",
     "group_sizes",
@@ -23,14 +24,19 @@ WEAK_FACTOR = 3.0
 USELESS = 1e6
 
 
-def promise_in_full(epsilon: float, score: Score, problem: Problem, testimonies: Testimonies) -> str:
-    """The promise at an ε and on what it rests."""
+def caption(score: Score, problem: Problem, testimonies: Testimonies) -> str:
+    """On what the promise for a score rests."""
     clusters = testimonies.clusters
     are_public = None if score == "testimony" or clusters is None else clusters.is_public
+    return promise_caption(problem.sensitivity(score), are_public)
+
+
+def promise_in_full(epsilon: float, score: Score, problem: Problem, testimonies: Testimonies) -> str:
+    """The promise at an ε and on what it rests."""
     sensitivity = problem.sensitivity(score)
     named = "".join(f", {name} = {value:,}" for name, value in sensitivity.public.items())
     return (
-        f"{promise(epsilon)} {promise_caption(sensitivity, are_public)} "
+        f"{promise(epsilon)} {caption(score, problem, testimonies)} "
         f"(Δ = {sensitivity.delta:.4g}, {sensitivity.formula}{named}.)"
     )
 

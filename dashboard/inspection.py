@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass, replace
 
-from bottomup.dashboard.options import files_of, name_options, read_enacted, read_submitted
+from bottomup.dashboard.options import Known, files_of, name_options, read_enacted, read_submitted
 from bottomup.data.errors import count
 from bottomup.data.findings import Finding, Findings
 from bottomup.data.geography import Geography, inspect_geography
@@ -18,17 +18,22 @@ class Inspection:
 
     Attributes
     ----------
-    geography : Geography or None
-        As far as it could be made out.
+    known : Known
+        What was read, as far as it could be made out.
     findings : tuple of Finding
         The gravest first.
     map_is_fit : bool
         Whether the map itself can be used for a run, whatever there is to say about plan and testimonies.
     """
 
-    geography: Geography | None
+    known: Known
     findings: tuple[Finding, ...]
     map_is_fit: bool
+
+    @property
+    def geography(self) -> Geography | None:
+        """The map, as far as it could be made out."""
+        return self.known.geography
 
     @property
     def status(self) -> int:
@@ -66,10 +71,11 @@ def inspect_inputs(
     with findings.catching():
         geography = inspect_geography(files_of(options), findings, name=options.name, thorough=True)
     map_is_fit = geography is not None and not any(finding.stops for finding in findings)
+    known = Known()
     if geography is not None:
-        _inspect_districting(options, geography, tolerance, n_districts, findings)
+        known = _inspect_districting(options, geography, tolerance, n_districts, findings)
     named = (replace(finding, remedy=name_options(finding.remedy)) for finding in findings)
-    return Inspection(geography, tuple(named), map_is_fit)
+    return Inspection(known, tuple(named), map_is_fit)
 
 
 def _inspect_districting(
@@ -78,8 +84,8 @@ def _inspect_districting(
     tolerance: float,
     n_districts: int | None,
     findings: Findings,
-) -> None:
-    plan = None
+) -> Known:
+    plan = testimonies = None
     with findings.catching():
         plan = None if options.plan is None else read_enacted(options, geography)
     k = n_districts if plan is None else plan.n_districts
@@ -90,3 +96,4 @@ def _inspect_districting(
         testimonies = read_submitted(options, geography)
         if testimonies is not None:
             inspect_testimonies(geography, testimonies, bounds and bounds[1], findings)
+    return Known(geography, plan, testimonies)

@@ -4,7 +4,8 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import geopandas
 import pandas as pd
@@ -21,6 +22,7 @@ from bottomup.sampler.sensitivity import Weighting
 __all__ = [
     "LEDGER_FILE",
     "Inputs",
+    "Known",
     "add_input_options",
     "add_map_options",
     "add_page_options",
@@ -75,6 +77,17 @@ class Inputs:
     towns: pd.DataFrame | None = field(default=None)
     note: str = ""
     repair_plan: bool = False
+
+
+class Known(NamedTuple):
+    """What has been read of the inputs that options name; None for what has not, or could not be.
+
+    A plan and testimonies are known only together with the map that they are about.
+    """
+
+    geography: Geography | None = None
+    enacted: Plan | None = None
+    testimonies: Testimonies | None = None
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
@@ -236,7 +249,7 @@ def _option(name: str) -> str:
 
 
 def load_inputs(
-    options: argparse.Namespace, *, needs_plan: bool = True, geography: Geography | None = None
+    options: argparse.Namespace, *, needs_plan: bool = True, known: Known | None = None
 ) -> Inputs:
     """Read and check the inputs that ``options`` name.
 
@@ -246,8 +259,8 @@ def load_inputs(
         With the attributes of `add_input_options`.
     needs_plan : bool
         Whether own files must come with an enacted plan; without one, ``enacted`` is None.
-    geography : Geography, optional
-        What the units were read to, and found fit for a run.
+    known : Known, optional
+        What has been read already and is not read again.
 
     Raises
     ------
@@ -255,11 +268,12 @@ def load_inputs(
         When a file fails a check, or options contradict each other.
     """
     with _naming_options():
-        inputs = _load_demo(options) if options.units is None else _load_files(options, needs_plan, geography)
+        if options.units is None:
+            return _load_demo(options)
+        inputs = _load_files(options, needs_plan, known or Known())
         if inputs.testimonies is None:
             _refuse_unused(options, ("crosswalk", "clusters", "deduplicate"), "--testimonies")
-            return inputs
-        return replace(inputs, testimonies=_arrange(inputs.testimonies, options, inputs.geography))
+        return inputs
 
 
 def files_of(options: argparse.Namespace) -> Files:
@@ -303,7 +317,7 @@ def _naming_options() -> Iterator[None]:
         raise DataError(error.code, error.message, remedy=remedy, units=error.units) from error
 
 
-def _load_files(options: argparse.Namespace, needs_plan: bool, geography: Geography | None) -> Inputs:
+def _load_files(options: argparse.Namespace, needs_plan: bool, known: Known) -> Inputs:
     if options.demo:
         raise DataError(
             "options",
@@ -317,14 +331,15 @@ def _load_files(options: argparse.Namespace, needs_plan: bool, geography: Geogra
             remedy="Name the enacted plan: a column of the units file, or a two-column CSV. Without one, "
             "`bottomup sample` makes a start with the number of --districts that you give.",
         )
+    geography, enacted, testimonies = known
     if geography is None:
         geography = _read_units(options)
     if options.plan is None:
         _refuse_unused(options, ("plan_column",), "--plan")
-    enacted = None if options.plan is None else read_enacted(options, geography)
-    testimonies = None
-    if options.testimonies is not None:
-        testimonies = read_testimonies(options.testimonies, geography, crosswalk=options.crosswalk)
+    elif enacted is None:
+        enacted = read_enacted(options, geography)
+    if testimonies is None:
+        testimonies = read_submitted(options, geography)
     plans = {} if enacted is None else {enacted.name: enacted}
     return Inputs(
         geography, enacted, plans, testimonies, note=geography.note, repair_plan=options.repair_plan
@@ -391,9 +406,9 @@ def _load_demo(options: argparse.Namespace) -> Inputs:
         enacted = read_enacted(options, demo.geography)
         plans[enacted.name] = enacted
         name = enacted.name
-    testimonies = demo.testimonies
-    if options.testimonies is not None:
-        testimonies = read_testimonies(options.testimonies, demo.geography, crosswalk=options.crosswalk)
+    testimonies = read_submitted(options, demo.geography)
+    if testimonies is None:
+        testimonies = _arrange(demo.testimonies, options, demo.geography)
     return Inputs(
         demo.geography,
         plans[name],

@@ -105,7 +105,7 @@ class Sample:
 
     def scores(self, kind: str) -> NDArray[np.float64]:
         """Scores of the plans: ``"testimony"`` or ``"cluster"``."""
-        return self.plans.testimony if kind == "testimony" else self.plans.cluster
+        return self.plans.scores(kind)
 
     def kept(self, n_testimonies: int) -> NDArray[np.float64]:
         """How often each testimony is kept whole, shape (T,), as a share of the plans."""
@@ -174,7 +174,7 @@ class RecordedLadders:
                 parts.append(later)
                 ladders.append(np.full(len(later.step), ladder))
                 places.append(np.full(len(later.step), rung))
-                scores.append(later.testimony if self.design.score == "testimony" else later.cluster)
+                scores.append(later.scores(self.design.score))
             weights.append(reweight(np.concatenate(scores), self.epsilons[rung], epsilon, self.delta))
         joined = np.concatenate(combine(weights))
         rows = resample(joined, len(joined))

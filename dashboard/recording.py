@@ -34,6 +34,10 @@ class Plans(NamedTuple):
     shares: Mapping[str, NDArray[np.floating]]
     """float32 arrays by name, shape (R, k): shares by ranked district."""
 
+    def scores(self, kind: str) -> NDArray[np.float64]:
+        """Scores of the plans: ``"testimony"`` or ``"cluster"``."""
+        return self.testimony if kind == "testimony" else self.cluster
+
     def take(self, rows: slice | NDArray[np.integer]) -> Plans:
         """The plans at ``rows``."""
         shares = {name: values[rows] for name, values in self.shares.items()}

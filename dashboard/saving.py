@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.data.export import plan_csv, plan_geojson
 from bottomup.data.plans import Plan
-from bottomup.data.testimonies import Testimonies
+from bottomup.data.testimonies import Testimonies, pack_units
 from bottomup.sampler.naming import name_of, package_versions
 from bottomup.sampler.statistics import district_shares
 
@@ -84,12 +84,8 @@ def submitted_digest(testimonies: Testimonies) -> str:
     units = [
         testimonies.units_of(place[testimonies.duplicate_of.get(name, name)]) for name in testimonies.ids
     ]
-    return replace(
-        testimonies,
-        indptr=np.cumsum([0, *map(len, units)]),
-        units=np.concatenate([np.empty(0, dtype=np.int32), *units]),
-        clusters=None,
-    ).digest
+    indptr, packed = pack_units(units)
+    return replace(testimonies, indptr=indptr, units=packed, clusters=None).digest
 
 
 def file_text(session: Session, shown: ShownPlan, kind: str) -> str:

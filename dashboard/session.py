@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.background import Background
 from bottomup.dashboard.design import Design
+from bottomup.dashboard.influence import caption
 from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.slots import SAMPLING, FairSlots
-from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown, promise_caption
+from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown
 from bottomup.dashboard.whatif import WhatIf
 from bottomup.dashboard.worker import Worker
 from bottomup.sampler.accounting import CURRENT_PLAN, FROM_CHART
@@ -102,10 +103,7 @@ class Session:
 
     def caption(self) -> str:
         """On what the promise for the score in use rests."""
-        score, prepared = self.settings.score, self.prepared
-        clusters = prepared.testimonies.clusters
-        are_public = None if score == "testimony" or clusters is None else clusters.is_public
-        return promise_caption(self.problem.sensitivity(score), are_public)
+        return caption(self.settings.score, self.problem, self.prepared.testimonies)
 
     def attend(self, present: bool) -> None:
         """Let the walks run while somebody is there and the settings say so."""

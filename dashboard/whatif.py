@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.pool import RecordedLadders
 from bottomup.sampler.counterfactual import Counterfactual
 from bottomup.sampler.promise import bounded_chance
-from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, reweight
+from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, weigh
 
 __all__ = ["LEAST_EFFECTIVE", "GroupShares", "RungPlans", "WhatIf", "answer_what_if", "collect_plans"]
 
@@ -97,7 +97,7 @@ def collect_plans(
             still, plans = row[rung].read_assignments(held.step[chosen])
             if not len(still):
                 continue
-            own = (held.testimony if recorded.design.score == "testimony" else held.cluster)[chosen[still]]
+            own = held.scores(recorded.design.score)[chosen[still]]
             left, came = counterfactual.kept(plans)
             scores.append(own)
             exponents.append(counterfactual.exponent_change(plans, own, 1.0))
@@ -138,9 +138,13 @@ def answer_what_if(
     answers = []
     for epsilon in epsilons:
         nearest = [plans[place] for place in neighbouring_rungs(rungs, epsilon)]
-        without = combine([reweight(rung.scores, rung.epsilon, epsilon, delta) for rung in nearest])
+        exponents = [(epsilon - rung.epsilon) / (2 * delta) * rung.scores for rung in nearest]
+        without = combine([weigh(exponent) for exponent in exponents])
         under = combine(
-            [_tilt(rung, epsilon, weights) for rung, weights in zip(nearest, without, strict=True)]
+            [
+                weigh(exponent + epsilon * rung.exponent)
+                for exponent, rung in zip(exponents, nearest, strict=True)
+            ]
         )
         n_effective = effective_size(np.concatenate(under))
         if n_effective < LEAST_EFFECTIVE:
@@ -152,13 +156,6 @@ def answer_what_if(
         ]
         answers.append(WhatIf(epsilon, n_effective, *groups))
     return answers
-
-
-def _tilt(rung: RungPlans, epsilon: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    exponent = epsilon * rung.exponent
-    tilted = weights * np.exp(exponent - exponent.max())
-    total = tilted.sum()
-    return tilted / total if total else tilted
 
 
 def _pool(

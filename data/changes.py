@@ -12,9 +12,17 @@ from bottomup.data.adjacency import build_csr
 from bottomup.data.clusters import zone_of
 from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
-from bottomup.data.testimonies import DUPLICATE, EMPTY, USED, Clusters, Testimonies
+from bottomup.data.testimonies import DUPLICATE, EMPTY, USED, Clusters, Testimonies, pack_units
 
-__all__ = ["Change", "deduplicate", "draw_adversary", "find_cluster", "flood", "replace_cluster"]
+__all__ = [
+    "Change",
+    "deduplicate",
+    "draw_adversary",
+    "find_cluster",
+    "flood",
+    "replace_by_drawn",
+    "replace_cluster",
+]
 
 ADVERSARY = "adversary"
 """Name of the cluster that adversarial testimonies make, and the beginning of their ids."""
@@ -119,7 +127,7 @@ def replace_cluster(
     clusters = testimonies.clusters
     if clusters is None:
         raise ValueError("the testimonies have no clusters")
-    removed = np.flatnonzero(clusters.of_testimony == cluster)
+    removed = clusters.members(cluster)
     places = {int(place): number for place, number in zip(removed, range(len(adversary)), strict=False)}
     kept = np.flatnonzero(clusters.of_testimony != cluster)
     spare = range(len(places), len(adversary))
@@ -132,6 +140,33 @@ def replace_cluster(
         f"replaced by {len(adversary):,} others"
     )
     return Change(testimonies, after, removed, added, words)
+
+
+def replace_by_drawn(
+    testimonies: Testimonies,
+    geography: Geography,
+    cluster: int,
+    n_districts: int,
+    seed: int,
+    across: NDArray[np.integer] | None = None,
+) -> Change:
+    """Put a drawn group in a cluster's place; none of its testimonies holds more than half a district.
+
+    Parameters
+    ----------
+    testimonies : Testimonies
+    geography : Geography
+    cluster : int
+        See :func:`find_cluster`.
+    n_districts, seed, across
+        See :func:`draw_adversary`.
+    """
+    if testimonies.clusters is None:
+        raise ValueError("the testimonies have no clusters")
+    removed = testimonies.clusters.members(cluster)
+    room = geography.total_population / n_districts / 2
+    adversary = draw_adversary(testimonies, geography, removed, room, seed, across)
+    return replace_cluster(testimonies, geography, cluster, adversary)
 
 
 def flood(testimonies: Testimonies, geography: Geography, testimony: str, n_copies: int) -> Change:
@@ -187,11 +222,11 @@ def deduplicate(testimonies: Testimonies) -> Testimonies:
             status[number] = DUPLICATE
             units = units[:0]
         kept.append(units)
-    sizes = np.array([len(units) for units in kept], dtype=np.int64)
+    indptr, units = pack_units(kept)
     return replace(
         testimonies,
-        indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        units=np.concatenate([np.empty(0, dtype=np.int32), *kept]).astype(np.int32),
+        indptr=indptr,
+        units=units,
         status=tuple(status),
         duplicate_of=duplicate_of,
     )
@@ -322,18 +357,19 @@ def _rebuild(
     if clusters is not None and any(place == len(zones) for place in of_testimony):
         taken = set(zones)
         zones.append(next(n for i in range(len(taken) + 1) if (n := ADVERSARY + "'" * i) not in taken))
-    sizes = np.array([len(own) for own in units], dtype=np.int64)
+    indptr, packed = pack_units(units)
+    known = set(ids)
     return replace(
         testimonies,
         ids=tuple(ids),
-        indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        units=np.concatenate([np.empty(0, dtype=np.int32), *units]).astype(np.int32),
+        indptr=indptr,
+        units=packed,
         clusters=None
         if clusters is None
         else Clusters(
             tuple(zones), np.array(of_testimony, dtype=np.int32), clusters.source, clusters.zone_of_unit
         ),
         status=tuple(status),
-        unknown_units={name: own for name, own in testimonies.unknown_units.items() if name in set(ids)},
-        duplicate_of={name: own for name, own in testimonies.duplicate_of.items() if name in set(ids)},
+        unknown_units={name: own for name, own in testimonies.unknown_units.items() if name in known},
+        duplicate_of={name: own for name, own in testimonies.duplicate_of.items() if name in known},
     )

@@ -66,6 +66,10 @@ class Clusters:
     source: str
     zone_of_unit: NDArray[np.int32] | None = None
 
+    def members(self, cluster: int) -> NDArray[np.int64]:
+        """Places of the testimonies of a cluster, ascending."""
+        return np.flatnonzero(self.of_testimony == cluster)
+
     @property
     def is_public(self) -> bool:
         """Whether a testimony's cluster follows from itself and public geography, whatever the others say."""
@@ -151,11 +155,8 @@ class Testimonies:
         upper : int
             The largest population of a district.
         """
-        hopeless = (self.sizes == 0) | (self._people(population) > upper)
+        hopeless = (self.sizes == 0) | (people_in(self.indptr, self.units, population) > upper)
         return tuple(name for name, own in zip(self.ids, hopeless, strict=True) if own)
-
-    def _people(self, population: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.diff(np.concatenate([[0], np.cumsum(population[self.units])])[self.indptr])
 
     @cached_property
     def same_units(self) -> dict[str, str]:
@@ -179,8 +180,9 @@ class Testimonies:
             The largest population of a district.
         """
         plain = {EMPTY: "empty on this map", PARTLY_OUTSIDE: "partly outside", INVALID: "invalid shape"}
+        all_people = people_in(self.indptr, self.units, population)
         found = []
-        for name, status, people in zip(self.ids, self.status, self._people(population), strict=True):
+        for name, status, people in zip(self.ids, self.status, all_people, strict=True):
             words = [plain[status]] if status in plain else []
             if people > upper:
                 words.append("larger than a district")
@@ -294,6 +296,20 @@ def read_testimonies(
     return testimonies
 
 
+def people_in(
+    indptr: NDArray[np.int64], units: NDArray[np.integer], population: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """People in each of several sets of units, laid end to end."""
+    return np.diff(np.concatenate([[0], np.cumsum(population[units])])[indptr])
+
+
+def pack_units(units: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lay sets of units end to end: ``indptr`` and ``units`` as `Testimonies` has them."""
+    indptr = np.zeros(len(units) + 1, dtype=np.int64)
+    np.cumsum([len(own) for own in units], out=indptr[1:])
+    return indptr, np.concatenate([np.empty(0, dtype=np.int32), *units]).astype(np.int32)
+
+
 def build_testimonies(
     units_by_testimony: Mapping[str, Iterable[int]],
     status: Sequence[str],
@@ -319,9 +335,8 @@ def build_testimonies(
         As in `Clusters` and `Testimonies`.
     """
     ids = tuple(units_by_testimony)
-    sorted_units = [np.unique(np.fromiter(units, dtype=np.int32)) for units in units_by_testimony.values()]
-    indptr = np.zeros(len(ids) + 1, dtype=np.int64)
-    np.cumsum([len(units) for units in sorted_units], out=indptr[1:])
+    sorted_units = [np.unique(np.fromiter(own, dtype=np.int32)) for own in units_by_testimony.values()]
+    indptr, units = pack_units(sorted_units)
     found = None
     if clusters is not None and any(clusters.values()):
         names = tuple(natural_order({name for name in clusters.values() if name}))
@@ -331,7 +346,7 @@ def build_testimonies(
     return Testimonies(
         ids=ids,
         indptr=indptr,
-        units=np.concatenate(sorted_units) if sorted_units else np.empty(0, dtype=np.int32),
+        units=units,
         clusters=found,
         status=tuple(status),
         unknown_units=dict(unknown_units or {}),

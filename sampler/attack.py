@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.data.changes import deduplicate
+from bottomup.data.testimonies import pack_units, people_in
 from bottomup.sampler.chain import Records
 from bottomup.sampler.counterfactual import Counterfactual
 from bottomup.sampler.ladder import Ladder
-from bottomup.sampler.recording import BATCH_BYTES, MIN_DRAWS_OF_RUNG
+from bottomup.sampler.recording import BATCH_BYTES, draws_of_rung
 from bottomup.sampler.sensitivity import Weighting, unit_weights
 from bottomup.sampler.statistics import find_preserved
-from bottomup.sampler.traces import MAX_DRAWS
-from bottomup.sampler.types import FloatArray, LongArray
+from bottomup.sampler.traces import Thinning
+from bottomup.sampler.types import FloatArray, IntArray, LongArray
 
 if TYPE_CHECKING:
     from bottomup.data import Testimonies
@@ -50,17 +51,13 @@ class Communities(NamedTuple):
 
     ids: tuple[str, ...]
     indptr: LongArray
-    units: LongArray
+    units: IntArray
 
     @classmethod
     def choose(cls, testimonies: Testimonies, chosen: Sequence[int] | LongArray) -> Communities:
         """Those of the testimonies at some places."""
         units = [testimonies.units_of(int(place)) for place in chosen]
-        return cls(
-            tuple(testimonies.ids[int(place)] for place in chosen),
-            np.cumsum([0, *map(len, units)], dtype=np.int64),
-            np.concatenate([np.empty(0, dtype=np.int64), *units]).astype(np.int64),
-        )
+        return cls(tuple(testimonies.ids[int(place)] for place in chosen), *pack_units(units))
 
     def are_kept(self, plans: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of them each plan keeps whole, bool array, shape (R, number of them)."""
@@ -68,8 +65,7 @@ class Communities(NamedTuple):
 
     def hopeless(self, population: LongArray, upper: int) -> tuple[str, ...]:
         """Ids of those that no plan can keep whole: without a unit, or larger than a district may be."""
-        people = np.diff(np.concatenate([[0], np.cumsum(population[self.units])])[self.indptr])
-        is_hopeless = (np.diff(self.indptr) == 0) | (people > upper)
+        is_hopeless = (np.diff(self.indptr) == 0) | (people_in(self.indptr, self.units, population) > upper)
         return tuple(name for name, own in zip(self.ids, is_hopeless, strict=True) if own)
 
     def best_share(self, plans: NDArray[np.integer], n_districts: int, weighting: Weighting) -> FloatArray:
@@ -189,32 +185,22 @@ def _count_once(change: Change) -> Change:
 
 
 class Draws:
-    """What was measured of one ladder at one rung, in bounded memory, oldest first.
-
-    Every second draw is left out whenever there are more than ``max_draws``, and so on, as of
-    :class:`bottomup.sampler.traces.Traces`.
-    """
+    """What was measured of one ladder at one rung, in bounded memory, oldest first; see `Thinning`."""
 
     def __init__(self, n_communities: int, max_draws: int) -> None:
         self.figures: FloatArray = np.empty((0, len(QUANTITIES) + 1))
         self.kept: NDArray[np.bool_] = np.empty((0, n_communities), dtype=bool)
-        self._max_draws = max_draws
-        self._n_seen = 0
-        self._spacing = 1
+        self._thinning = Thinning(max_draws)
 
     def choose(self, n_new: int) -> NDArray[np.bool_]:
         """Which of so many new draws are to be measured and appended."""
-        number = np.arange(self._n_seen + 1, self._n_seen + n_new + 1)
-        self._n_seen += n_new
-        return number % self._spacing == 0
+        return self._thinning.choose(n_new)
 
     def append(self, figures: FloatArray, kept: NDArray[np.bool_]) -> None:
         """Add draws that were chosen: the quantities and the gain, and which communities are kept."""
-        self.figures = np.concatenate([self.figures, figures])
-        self.kept = np.concatenate([self.kept, kept])
-        while len(self.figures) > self._max_draws:
-            self.figures, self.kept = self.figures[1::2].copy(), self.kept[1::2].copy()
-            self._spacing *= 2
+        rows = self._thinning.drop(len(self.figures) + len(figures))
+        self.figures = np.concatenate([self.figures, figures])[rows]
+        self.kept = np.concatenate([self.kept, kept])[rows]
 
     def quantity(self, name: str) -> FloatArray:
         """The draws of one quantity."""
@@ -245,7 +231,7 @@ class Trial:
         self._before = ladder.rounds
         self.seconds = 0.0
         n_communities = len(attack.honest.ids) + len(attack.adversary.ids)
-        max_draws = max(MAX_DRAWS // ladder.n_rungs, MIN_DRAWS_OF_RUNG)
+        max_draws = draws_of_rung(ladder.n_rungs)
         self.draws = [
             [Draws(n_communities, max_draws) for _ in range(ladder.n_rungs)] for _ in range(ladder.n_ladders)
         ]

@@ -30,7 +30,7 @@ import numpy as np
 from bottomup.sampler.attack import QUANTITIES, Trial
 from bottomup.sampler.diagnostics import ESS_AT_LEAST, RHAT_BELOW, Convergence, diagnose
 from bottomup.sampler.promise import bounded_chance
-from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs
+from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, weigh
 from bottomup.sampler.types import FloatArray
 
 __all__ = ["GROUPS", "PREDICTED_AT_LEAST", "Estimate", "Finding", "Limit", "Point", "Reader", "compare"]
@@ -160,8 +160,7 @@ class Reader:
             exponent = (epsilon - ladder.epsilons[rung]) / (2 * trial.delta) * rows[:, _SCORE]
             if is_attacked:
                 exponent = exponent + epsilon * rows[:, len(QUANTITIES)]
-            even = np.exp(exponent - exponent.max())
-            weights.append(even / even.sum())
+            weights.append(weigh(exponent))
         shares = [effective_size(each) / len(each) for each in weights]
         combined = combine(weights)
         weight, values = np.concatenate(combined), np.concatenate(figures)

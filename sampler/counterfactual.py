@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bottomup.data.testimonies import pack_units
 from bottomup.sampler.problem import Problem, Score
 from bottomup.sampler.sensitivity import Weighting, unit_weights
 from bottomup.sampler.statistics import find_preserved
@@ -129,5 +130,4 @@ def _kept(
     plans: NDArray[np.integer], testimonies: Testimonies, chosen: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     units = [testimonies.units_of(int(number)) for number in chosen]
-    indptr = np.concatenate([[0], np.cumsum([len(own) for own in units])])
-    return find_preserved(plans, indptr, np.concatenate([np.empty(0, dtype=np.int32), *units]))
+    return find_preserved(plans, *pack_units(units))

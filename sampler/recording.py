@@ -27,6 +27,7 @@ __all__ = [
     "Recording",
     "Source",
     "burn_in_rounds",
+    "draws_of_rung",
     "ladder_rounds",
     "record",
 ]
@@ -237,7 +238,7 @@ def record(
         Asked before each batch, and by ladders also in between.
     """
     n_rungs, n_starts = len(source.epsilons), source.n_starts
-    max_draws = max(MAX_DRAWS // n_rungs, MIN_DRAWS_OF_RUNG)
+    max_draws = draws_of_rung(n_rungs)
     k = source.target.n_districts
     traces = tuple(Traces(n_starts, k, shares, reference, max_draws) for _ in source.epsilons)
     most = source.per_record * max(1, int(BATCH_BYTES // (np.size(reference) * n_rungs * n_starts)))
@@ -267,6 +268,11 @@ def record(
             for now, then in zip(source.outcomes(), at_half or at_start, strict=True)
         ],
     )
+
+
+def draws_of_rung(n_rungs: int) -> int:
+    """Draws that are kept of each rung of each ladder at most."""
+    return max(MAX_DRAWS // n_rungs, MIN_DRAWS_OF_RUNG)
 
 
 def ladder_rounds(n_steps: int, thin: int, steps_per_round: int) -> tuple[int, int]:

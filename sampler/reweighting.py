@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from bottomup.sampler.types import FloatArray, LongArray
 
-__all__ = ["combine", "effective_size", "neighbouring_rungs", "resample", "reweight"]
+__all__ = ["combine", "effective_size", "neighbouring_rungs", "resample", "reweight", "weigh"]
 
 
 def neighbouring_rungs(epsilons: ArrayLike, epsilon: float) -> tuple[int, ...]:
@@ -58,7 +58,11 @@ def reweight(scores: ArrayLike, from_epsilon: float, to_epsilon: float, delta: f
     -------
     float64 array, shape (R,)
     """
-    exponent = (to_epsilon - from_epsilon) / (2 * delta) * np.asarray(scores, dtype=np.float64)
+    return weigh((to_epsilon - from_epsilon) / (2 * delta) * np.asarray(scores, dtype=np.float64))
+
+
+def weigh(exponent: FloatArray) -> FloatArray:
+    """Weights in proportion to exp(exponent), of sum 1."""
     if not len(exponent):
         return exponent
     weights = np.exp(exponent - exponent.max())

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.chain import Records
 from bottomup.sampler.diagnostics import quantities_of, share_of_units_moved
-from bottomup.sampler.types import FloatArray, IntArray
+from bottomup.sampler.types import FloatArray, IntArray, LongArray
 
 if TYPE_CHECKING:
     from bottomup.data import Geography
 
-__all__ = ["MAX_DRAWS", "UNITS_MOVED", "Traces", "available_shares"]
+__all__ = ["MAX_DRAWS", "UNITS_MOVED", "Thinning", "Traces", "available_shares"]
 
 MAX_DRAWS = 20_000
 """Draws of each chain that are kept at most."""
@@ -35,11 +35,37 @@ def available_shares(geography: Geography) -> dict[str, tuple[FloatArray, FloatA
     return shares
 
 
-class Traces:
-    """The draws of every quantity that chains are to agree on, at one epsilon.
+class Thinning:
+    """Which of ever more draws are kept, so that there are no more than ``max_draws``.
 
-    Of more than ``max_draws`` draws every second is left out and from then on every second is kept, and so
-    on: what is kept depends on the number of draws alone, not on the batches in which they came.
+    Of more than that every second is left out and from then on every second is kept, and so on: what is kept
+    depends on the number of draws alone, not on the batches in which they came.
+    """
+
+    def __init__(self, max_draws: int) -> None:
+        if max_draws < 1:
+            raise ValueError(f"max_draws must be at least 1; got {max_draws}")
+        self._max_draws = max_draws
+        self._n_seen = 0
+        self._spacing = 1
+
+    def choose(self, n_new: int) -> NDArray[np.bool_]:
+        """Which of so many new draws are kept for now."""
+        number = np.arange(self._n_seen + 1, self._n_seen + n_new + 1)
+        self._n_seen += n_new
+        return number % self._spacing == 0
+
+    def drop(self, n_kept: int) -> LongArray:
+        """Rows that stay, ascending, when so many draws are at hand, the new ones included."""
+        rows = np.arange(n_kept)
+        while len(rows) > self._max_draws:
+            rows = rows[1::2]
+            self._spacing *= 2
+        return rows
+
+
+class Traces:
+    """The draws of every quantity that chains are to agree on, at one epsilon, see `Thinning`.
 
     Parameters
     ----------
@@ -59,28 +85,20 @@ class Traces:
         reference: ArrayLike,
         max_draws: int = MAX_DRAWS,
     ) -> None:
-        if max_draws < 1:
-            raise ValueError(f"max_draws must be at least 1; got {max_draws}")
         self._n_districts = n_districts
         self._shares = shares
         self._reference: IntArray = np.array(reference, dtype=np.int32)
-        self._max_draws = max_draws
         ranked = [f"{name} {rank + 1}" for name in shares for rank in range(n_districts)]
         self._names = ["score_testimony", "score_cluster", "cut_edges", *ranked, UNITS_MOVED]
         self._draws: list[FloatArray] = [np.empty((0, len(self._names))) for _ in range(n_chains)]
-        self._n_seen = [0] * n_chains
-        self._spacing = [1] * n_chains
+        self._thinnings = [Thinning(max_draws) for _ in range(n_chains)]
 
     def add(self, chain: int, records: Records) -> None:
         """Take note of what a chain recorded."""
-        n_new = len(records.step)
-        number = np.arange(self._n_seen[chain] + 1, self._n_seen[chain] + n_new + 1)
-        kept = records.take(number % self._spacing[chain] == 0)
-        self._n_seen[chain] += n_new
-        self._draws[chain] = np.concatenate([self._draws[chain], self._measure(kept)])
-        while len(self._draws[chain]) > self._max_draws:
-            self._draws[chain] = self._draws[chain][1::2].copy()
-            self._spacing[chain] *= 2
+        thinning = self._thinnings[chain]
+        kept = records.take(thinning.choose(len(records.step)))
+        draws = np.concatenate([self._draws[chain], self._measure(kept)])
+        self._draws[chain] = draws[thinning.drop(len(draws))]
 
     def _measure(self, records: Records) -> NDArray[np.float64]:
         found = quantities_of([records], self._n_districts, self._shares)

@@ -14,7 +14,7 @@ from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say
 from bottomup.dashboard.whatif import GroupShares, WhatIf, answer_what_if, collect_plans
-from bottomup.data.changes import Change, draw_adversary, find_cluster, flood, replace_cluster
+from bottomup.data.changes import Change, find_cluster, flood, replace_by_drawn
 from bottomup.sampler.counterfactual import Counterfactual
 
 __all__ = ["AttackView"]
@@ -141,16 +141,10 @@ class AttackView(pn.viewable.Viewer):
         testimonies, geography = session.prepared.testimonies, session.prepared.inputs.geography
         if self._kind.value == "flood":
             clusters = testimonies.clusters
-            members = (
-                np.array([choice]) if clusters is None else np.flatnonzero(clusters.of_testimony == choice)
-            )
+            members = np.array([choice]) if clusters is None else clusters.members(choice)
             return flood(testimonies, geography, testimonies.ids[int(members[0])], self._copies.value)
-        assert testimonies.clusters is not None
-        removed = np.flatnonzero(testimonies.clusters.of_testimony == choice)
         enacted = session.prepared.plan(session.settings.enacted).assignment
-        room = geography.total_population / session.n_districts / 2
-        adversary = draw_adversary(testimonies, geography, removed, room, seed, enacted)
-        return replace_cluster(testimonies, geography, choice, adversary)
+        return replace_by_drawn(testimonies, geography, choice, session.n_districts, seed, enacted)
 
     def refresh(self) -> None:
         """Show the outcome when it is there; begin anew when walks have, or have recorded twice as much."""
