@@ -13,6 +13,7 @@ from bottomup.dashboard.influence import caption
 from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
+from bottomup.dashboard.selection import Selection, Subset, pick_out
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown
 from bottomup.dashboard.whatif import WhatIf
@@ -79,6 +80,7 @@ class Session:
         self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
         self._attended = False
         self.shown = Shown()
+        self.selection = Selection()
         settings = self.settings
         self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
         self.background: Background[list[WhatIf]] = Background()
@@ -113,6 +115,7 @@ class Session:
 
     def reset(self) -> None:
         """Start all walks anew."""
+        self.selection.span = None
         self.shown.forget()
         self.worker.rebuild(self.settings.design)
 
@@ -138,6 +141,13 @@ class Session:
     def _sample_at(self, epsilon: float) -> Sample | None:
         standing = self.worker.progress.standing
         return None if standing is None else standing.recorded.sample(epsilon)
+
+    def subset_of(self, sample: Sample) -> Subset | None:
+        """Plans of a sample that the selection picks out; None when it picks out none in particular."""
+        testimonies = self.prepared.testimonies
+        return pick_out(
+            sample, self.selection, testimonies.ids, testimonies.clusters, self.enacted_numbers.preserved
+        )
 
     def choose_from_bar(self, score: str, low: float, high: float) -> bool:
         """Show a plan whose score lies in ``[low, high)``; the next one of them when asked again.
