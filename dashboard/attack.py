@@ -248,7 +248,7 @@ def _make_attack(
             testimonies, geography, cluster, starts.n_districts, options.adversary_seed, across
         )
     else:
-        given = read_testimonies(options.adversary, geography)
+        given = read_testimonies(options.adversary, geography, crosswalk=options.crosswalk)
         shapes = [given.units_of(int(place)) for place in np.flatnonzero(given.sizes)]
         nowhere = [name for name, size in zip(given.ids, given.sizes, strict=True) if not size]
         if nowhere:

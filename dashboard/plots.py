@@ -287,12 +287,16 @@ class LimitPlot:
     epsilons: tuple[float, ...]
 
     def fill(self, shares: Mapping[float, GroupShares]) -> None:
-        """Show these shares, by ε."""
+        """Show these shares, by ε; the area of the limit is left out where there is none."""
         self.points.data = {
             "place": [self.epsilons.index(epsilon) for epsilon in shares],
             **{
                 name: [getattr(own, name) for own in shares.values()]
-                for name in ("under", "without", "baseline", "least", "most")
+                for name in ("under", "without", "baseline")
+            },
+            **{
+                name: np.array([getattr(own, name) for own in shares.values()], dtype=np.float64)
+                for name in ("least", "most")
             },
         }
 

@@ -43,15 +43,20 @@ class GroupShares:
         Under the law for the testimonies as submitted, and for those changed.
     baseline : float
         When testimony is ignored.
-    least, most : float
-        The limits on ``under`` that the promise sets, given ``without``.
+    least, most : float or None
+        The limits on ``under`` that the promise sets, given ``without``; None where it sets none.
     """
 
     without: float
     under: float
     baseline: float
-    least: float
-    most: float
+    least: float | None
+    most: float | None
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether the promise says anything."""
+        return self.least is not None and self.most is not None
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ def collect_plans(
 
 
 def answer_what_if(
-    plans: Sequence[RungPlans], epsilons: Sequence[float], delta: float, cost: float
+    plans: Sequence[RungPlans], epsilons: Sequence[float], delta: float, cost: float | None
 ) -> list[WhatIf]:
     """How often both groups' communities are kept, by epsilon, before and after a change.
 
@@ -125,8 +130,9 @@ def answer_what_if(
         Within the rungs.
     delta : float
         Sensitivity of the score.
-    cost : float
-        See :attr:`bottomup.data.changes.Change.cost`.
+    cost : float or None
+        See :attr:`bottomup.data.changes.Change.cost`; None where no limit holds, see
+        :attr:`bottomup.sampler.counterfactual.Counterfactual.has_limit`.
 
     Returns
     -------
@@ -150,8 +156,9 @@ def answer_what_if(
         if n_effective < LEAST_EFFECTIVE:
             continue
         before, after = _pool(nearest, without), _pool(nearest, under)
+        log_odds = None if cost is None else cost * epsilon
         groups = [
-            _shares(before[number], after[number], baseline[number], cost * epsilon, 0.5 / n_effective)
+            _shares(before[number], after[number], baseline[number], log_odds, 0.5 / n_effective)
             for number in (0, 1)
         ]
         answers.append(WhatIf(epsilon, n_effective, *groups))
@@ -174,18 +181,22 @@ def _shares(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     baseline: NDArray[np.float64],
-    log_odds: float,
+    log_odds: float | None,
     unseen: float,
 ) -> GroupShares | None:
     if not len(before):
         return None
-    # What no plan at hand shows may still happen, and what all show may fail to: limits of 0 and of 1 would
-    # claim to know that it does not.
-    at_least, at_most = np.minimum(before, 1 - unseen), np.maximum(before, unseen)
+    least = most = None
+    if log_odds is not None:
+        # What no plan at hand shows may still happen, and what all show may fail to: limits of 0 and of 1
+        # would claim to know that it does not.
+        at_least, at_most = np.minimum(before, 1 - unseen), np.maximum(before, unseen)
+        least = float(np.mean([bounded_chance(chance, -log_odds) for chance in at_least]))
+        most = float(np.mean([bounded_chance(chance, log_odds) for chance in at_most]))
     return GroupShares(
         without=float(before.mean()),
         under=float(after.mean()),
         baseline=float(baseline.mean()),
-        least=float(np.mean([bounded_chance(chance, -log_odds) for chance in at_least])),
-        most=float(np.mean([bounded_chance(chance, log_odds) for chance in at_most])),
+        least=least,
+        most=most,
     )

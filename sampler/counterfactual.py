@@ -58,6 +58,15 @@ class Counterfactual:
         self._total, self._most = before.total, before.most
         self._most_after = Problem.build(geography, change.after, weighting).sensitivity(score).most
 
+    @property
+    def has_limit(self) -> bool:
+        """Whether the two laws are as alike as the promise says.
+
+        They are not where the sensitivity is read off the data and the change moves it: then every testimony
+        counts for more, or less, than before.
+        """
+        return self._most == self._most_after
+
     def kept(self, plans: NDArray[np.integer]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which of the removed, and of the added, testimonies each plan keeps whole.
 

@@ -56,15 +56,7 @@ class AttackView(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             styles=room_for(9),
         )
-        self._key = pn.pane.HTML(
-            key(
-                ("bar", "with the attack"),
-                ("mean", "without it"),
-                ("box", "what the limit allows"),
-                ("outline", "baseline"),
-            ),
-            **TEXT_STYLE,
-        )
+        self._key = pn.pane.HTML(_key_of(has_limit=True), **TEXT_STYLE)
         self._plots: dict[str, LimitPlot] = {
             name: limit_plot(title, EPSILONS, x_title)
             for name, title, x_title in (
@@ -131,7 +123,8 @@ class AttackView(pn.viewable.Viewer):
             plans = collect_plans(recorded, counterfactual, is_stopped)
             if plans is None:
                 return None
-            return answer_what_if(plans, EPSILONS, recorded.delta, change.cost)
+            cost = change.cost if counterfactual.has_limit else None
+            return answer_what_if(plans, EPSILONS, recorded.delta, cost)
 
         session.background.start(work)
         self.refresh()
@@ -179,11 +172,10 @@ class AttackView(pn.viewable.Viewer):
     def _say_answer(self, what: str, answers: list[WhatIf]) -> None:
         epsilon = self._session.settings.epsilon
         here = [answer for answer in answers if answer.epsilon <= epsilon][-1]
-        rows = ""
-        if here.added is not None:
-            rows += _row("What the group pushes", here.added)
-        if here.removed is not None:
-            rows += _row("What gave way", here.removed)
+        groups = {"What the group pushes": here.added, "What gave way": here.removed}
+        shown = {subject: shares for subject, shares in groups.items() if shares is not None}
+        rows = "".join(_row(subject, shares) for subject, shares in shown.items())
+        has_limit = all(shares.has_limit for shares in shown.values())
         beyond = (
             ""
             if here.epsilon == epsilon
@@ -195,8 +187,9 @@ class AttackView(pn.viewable.Viewer):
             f"ε\u00a0=\u00a0{here.epsilon:g}</td><th>with the attack</th><th>without it</th><th>baseline</th>"
             f"<th>the limit allows</th></tr>{rows}</table>"
             f'<p class="quiet">Counted in the plans on record, weighted to the changed testimonies; worth '
-            f"{here.n_effective:,.0f} plans at this ε.{beyond}</p>",
+            f"{here.n_effective:,.0f} plans at this ε.{beyond}</p>" + ("" if has_limit else _NO_LIMIT),
         )
+        say(self._key, _key_of(has_limit))
 
 
 def _stage(recorded: RecordedLadders) -> tuple[object, ...]:
@@ -204,11 +197,19 @@ def _stage(recorded: RecordedLadders) -> tuple[object, ...]:
     return recorded.design, recorded.epsilons, recorded.n_recorded.bit_length()
 
 
+def _key_of(has_limit: bool) -> str:
+    limit = [("box", "what the limit allows")] if has_limit else []
+    return key(("bar", "with the attack"), ("mean", "without it"), *limit, ("outline", "baseline"))
+
+
 def _row(subject: str, shares: GroupShares) -> str:
+    allowed = "no limit"
+    if shares.least is not None and shares.most is not None:
+        allowed = f"{in_hundred(shares.least)} to {in_hundred(shares.most)}"
     return (
         f"<tr><th>{subject}</th><td><b>{in_hundred(shares.under)}</b></td><td>{in_hundred(shares.without)}</td>"
         f"<td>{in_hundred(shares.baseline)}</td>"
-        f"<td>{in_hundred(shares.least)} to {in_hundred(shares.most)}</td></tr>"
+        f"<td>{allowed}</td></tr>"
     )
 
 
@@ -226,6 +227,11 @@ def _communities(session: Session) -> dict[str, int]:
     }
 
 
+_NO_LIMIT = (
+    "<p><b>No limit holds.</b> Δ is read off the testimonies, and the attack changes the largest of them, so "
+    "that every other counts for more, or less, than before. Where all testimonies weigh alike (Advanced) a "
+    "limit holds.</p>"
+)
 _FIELD = {"sizing_mode": "stretch_width", "margin": (6, 8, 2, 4), "theme_config": THEME, "size": "small"}
 _TABLE = """
 table { border-collapse: collapse; margin: 4px 0 6px 0; }

@@ -244,6 +244,17 @@ def test_testimonies_larger_than_a_district_are_run_and_said(town, tmp_path, cap
     assert "no plan can keep any of these communities whole" in report
 
 
+def test_the_adversary_s_testimonies_go_through_the_crosswalk(town, tmp_path, without_figure):
+    theirs, walk = tmp_path / "theirs.csv", tmp_path / "walk.csv"
+    theirs.write_text("testimony,unit\nz,north\nz,middle\n")
+    walk.write_text("unit_of_testimony,unit_of_map\nnorth,20\nnorth,21\nmiddle,22\n")
+    options = [*town(HONEST), *SHORT, "--scores", "testimony", "--crosswalk", str(walk)]
+    record, _ = run_attack(tmp_path / "out", *options, "--cluster", "X", "--adversary", str(theirs))
+    assert record["change"]["words"] == "3 testimonies of cluster X replaced by 1 others"
+    with (tmp_path / "out" / "adversary.csv").open(newline="") as file:
+        assert [row["unit"] for row in csv.DictReader(file)] == ["20", "21", "22"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import panel as pn
 import pytest
 
+from bottomup.dashboard import whatif
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.pool import RecordedLadders
 from bottomup.dashboard.recording import Recording
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.attack import AttackView
 from bottomup.dashboard.whatif import RungPlans, answer_what_if, collect_plans
 from bottomup.data.changes import flood, replace_cluster
 from bottomup.data.geography import Geography
@@ -145,3 +151,38 @@ def test_going_through_the_plans_can_be_stopped(geography, testimonies):
     plans = enumerate_plans(problem, 3, 2, 4)
     counterfactual = Counterfactual(geography, change, "testimony", Weighting())
     assert collect_plans(recorded(problem, plans), counterfactual, lambda: True) is None
+
+
+@pytest.mark.parametrize(("weighting", "has_limit"), [("coverage", False), ("mass", True)])
+def test_the_page_shows_a_limit_only_where_the_attack_leaves_delta_alone(
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    wait_until: Callable[..., None],
+    weighting: str,
+    has_limit: bool,
+) -> None:
+    """Every testimony has two units; those put in have four, so that by coverage the largest is another."""
+    pn.extension()
+    monkeypatch.setattr(whatif, "LEAST_EFFECTIVE", 1)
+    geography, testimonies = session.prepared.inputs.geography, session.prepared.testimonies
+    change = replace_cluster(testimonies, geography, 0, [np.array([0, 1, 2, 3])] * 3)
+    monkeypatch.setattr(AttackView, "_make_change", lambda *_: change)
+    session.settings.param.update(score="cluster", weighting=weighting)
+    session.attend(True)
+    wait_until(lambda: (found := session.worker.progress.standing) is not None and found.rounds > 30)
+    session.attend(False)
+    wait_until(lambda: session.worker.progress.phase == "paused")
+    view = AttackView(session)
+    wait_until(lambda: not session.background.outcome.is_running)
+    view.refresh()
+    problem = session.problem
+    after = Problem.build(geography, change.after, problem.weighting)
+    assert (problem.sensitivity("cluster").most == after.sensitivity("cluster").most) == has_limit
+    assert ("No limit holds." in view._words.object) == (not has_limit)
+    assert view._words.object.count("<td>no limit</td>") == (0 if has_limit else 2)
+    assert ("what the limit allows" in view._key.object) == has_limit
+    for plot in view._plots.values():
+        data = plot.points.data
+        assert len(data["place"]) > 0
+        assert np.isnan(data["least"]).all() == np.isnan(data["most"]).all() == (not has_limit)
+        assert not np.isnan(data["under"]).any()
