@@ -228,7 +228,8 @@ def read_testimonies(
 ) -> Testimonies:
     """Read testimonies in any format that `bottomup.data.testimony_formats` knows, or a folder of them.
 
-    Names, addresses and words of the people who testified are never kept: ids, units and clusters are.
+    Names, addresses and words of the people who testified are never kept: ids, units and clusters are. Where
+    ids are names of people, numbers stand for them: see `bottomup.data.testimony_formats.people`.
 
     Parameters
     ----------

@@ -76,6 +76,8 @@ class Reading:
         The column that the ids are from; blank when they are numbers.
     remarks : tuple of str
         What has been left aside or understood in one of several ways.
+    columns : tuple of str
+        All columns of the file, when its ids are from one of them.
     """
 
     path: Path
@@ -84,6 +86,7 @@ class Reading:
     shapes: Callable[[], gpd.GeoSeries] | None = None
     id_column: str = ""
     remarks: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 def stem(path: str | Path) -> str:

@@ -16,29 +16,13 @@ from bottomup.data.testimony_formats.common import (
     stem,
 )
 from bottomup.data.testimony_formats.detect import read_file
+from bottomup.data.testimony_formats.people import names_people
 
 _SUFFIXES = frozenset(
     {".csv", ".tsv", ".txt", ".json", ".geojson", ".shp", ".gpkg", ".zip", ".kml", ".parquet", ".geoparquet"}
     | {".gml", ".fgb"}
 )
 _PARTS_OF_SHAPEFILES = frozenset({".dbf", ".shx", ".prj", ".cpg", ".sbn", ".sbx", ".qix", ".qmd", ".qpj"})
-# Columns of people; a column called "name" may as well hold those of places.
-_PERSONAL = (
-    *(
-        "author",
-        "user",
-        "email",
-        "e-mail",
-        "mail",
-        "submitter",
-        "submitted_by",
-        "contact",
-        "address",
-        "phone",
-    ),
-    *("first_name", "firstname", "last_name", "lastname", "surname", "full_name", "fullname", "person"),
-    *("resident", "witness", "speaker"),
-)
 
 
 def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[Reading], tuple[str, ...]]:
@@ -59,7 +43,7 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[R
         If a file cannot be read, or a folder holds none that may be testimonies.
     """
     if not str(path) or not Path(path).is_dir():
-        return [_without_persons(read_file(path, given, id_column))], ()
+        return [_without_persons(read_file(path, given, id_column), given)], ()
     folder = Path(path)
     inside = sorted(file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file, folder))
     readable = [file for file in inside if file.suffix.lower() in _SUFFIXES]
@@ -76,7 +60,7 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[R
     readings = []
     for file in readable:
         try:
-            reading = _without_persons(read_file(file, given, id_column))
+            reading = _without_persons(read_file(file, given, id_column), given)
         except DataError as error:
             if file.suffix.lower() == ".txt":
                 others.append(file)
@@ -121,12 +105,15 @@ def _prefixed(reading: Reading, prefix: str) -> Reading:
     return replace(reading, communities=communities)
 
 
-def _without_persons(reading: Reading) -> Reading:
+def _without_persons(reading: Reading, given: Columns) -> Reading:
     """Number the communities of a file whose ids are the names or e-mail addresses of people."""
     column = reading.id_column
-    names = column.lower().replace(" ", "_")
-    is_personal = any(names == word or word in names.split("_") for word in _PERSONAL)
-    is_personal |= any(word in names for word in ("e-mail", "email", "submitter", "first_name", "last_name"))
+    is_personal = names_people(
+        column,
+        reading.columns,
+        is_layer=reading.shapes is not None,
+        is_chosen=given.testimony is not None,
+    )
     if not is_personal and not any(has_address(one.id) for one in reading.communities):
         return reading
     numbered = tuple(replace(one, id=str(number)) for number, one in enumerate(reading.communities, start=1))

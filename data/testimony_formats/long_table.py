@@ -84,4 +84,10 @@ def read_long(
     communities = tuple(
         Community(name, tuple(own), cluster=clusters.get(name, "")) for name, own in units.items()
     )
-    return Reading(path, "a table of testimonies and units", communities, id_column=testimony_name)
+    return Reading(
+        path,
+        "a table of testimonies and units",
+        communities,
+        id_column=testimony_name,
+        columns=tuple(header),
+    )

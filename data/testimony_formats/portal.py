@@ -100,7 +100,14 @@ def read_portal(
     # A submission may be listed twice with different maps: both count.
     ids = distinct([community.id for community in found])
     communities = tuple(replace(one, id=own) for own, one in zip(ids, found, strict=True))
-    return Reading(path, "a portal's submissions", communities, id_column=id_column, remarks=tuple(remarks))
+    return Reading(
+        path,
+        "a portal's submissions",
+        communities,
+        id_column=id_column,
+        remarks=tuple(remarks),
+        columns=tuple(columns),
+    )
 
 
 def _as_plan(content: object) -> dict | None:

@@ -17,6 +17,7 @@ from bottomup.data.testimony_formats.common import (
     refuse_repeated_ids,
     units_in,
 )
+from bottomup.data.testimony_formats.people import names_people
 
 LIST_COLUMNS = ("block_group_ids", "census_block_ids", "tiles", "unit_ids", "units", "blocks", "geoids")
 _N_LOOKED_AT = 50
@@ -54,6 +55,11 @@ def read_communities(
     else:
         require_column(columns, id_column, (), "testimony ids", "testimony_column", path)
         ids = text_ids(one.get(id_column) for one in records)
+        # People may speak twice: their communities are numbered, see `people`.
+        if names_people(
+            id_column, columns, is_layer=shapes is not None, is_chosen=given.testimony is not None
+        ):
+            ids = [str(row) for row in range(1, len(records) + 1)]
         refuse_repeated_ids(path, id_column, ids)
     cluster = cluster_column(columns, given, path)
     clusters = [""] * len(records)
@@ -69,4 +75,4 @@ def read_communities(
         for row, (name, record, own) in enumerate(zip(ids, records, clusters, strict=True))
     )
     kind = "communities with lists of units" if lists else "polygons"
-    return Reading(path, kind, communities, shapes, id_column or "")
+    return Reading(path, kind, communities, shapes, id_column or "", columns=tuple(columns))

@@ -496,6 +496,68 @@ def test_names_of_places_are_kept_as_they_are(read):
     assert covered(read("a.geojson", collection(*rows), testimony_column="name")) == {name: ["000"]}
 
 
+def people_and_places(header, **columns):
+    """A long table with further columns."""
+    rows = [["Ann Lee", "000"], ["Bo Ray", "001"], ["Ann Lee", "011"]]
+    more = [["x", "y", "x"] for _ in columns]
+    table = [row + [own[at] for own in more] for at, row in enumerate(rows)]
+    return write_csv([header, "unit", *columns], *table)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("full name", "First Name", "submitted by", "Speaker", "Name of submitter", "Your name", "Username"),
+        *("first", "last", "E-mail", "Contact name", "Name (resident)"),
+    ],
+)
+def test_columns_that_say_that_they_name_people(read, header):
+    testimonies = read("a.csv", people_and_places(header), testimony_column=header)
+    assert covered(testimonies) == {"1": ["000", "011"], "2": ["001"]}
+    assert "Ann" not in repr(testimonies)
+
+
+@pytest.mark.parametrize(
+    "header", ["name of the community", "title", "area name", "Community", "entry_name", "Neighborhood name"]
+)
+def test_columns_that_name_communities(read, header):
+    testimonies = read("a.csv", people_and_places(header, email=1), testimony_column=header)
+    assert covered(testimonies) == {"Ann Lee": ["000", "011"], "Bo Ray": ["001"]}
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_kept"),
+    [
+        ("", True),
+        ("comment, county", True),
+        ("email", False),
+        ("Phone number", False),
+        ("address", False),
+        ("title", False),
+        ("name of the community", False),
+        ("Submitted by", True),
+        ("author_name, email", True),
+        ("first, last", True),
+        ("speaker, title", True),
+    ],
+)
+@pytest.mark.parametrize("header", ["name", "Name"])
+def test_a_name_alone_goes_by_its_company(read, header, beside, is_kept):
+    """It is a person's where something else names the community, or says how to reach a person."""
+    text = people_and_places(header, **dict.fromkeys(beside.split(", ") if beside else ()))
+    testimonies = read("a.csv", text, testimony_column=header)
+    assert testimonies.ids == (("Ann Lee", "Bo Ray") if is_kept else ("1", "2"))
+    assert ("Ann" in repr(testimonies)) == is_kept
+
+
+def test_a_layer_with_names_and_addresses_is_numbered(read):
+    """People may speak twice; a community called after its place may not."""
+    rows = [feature(square(unit), properties={"name": "Ann Lee", "e-mail": "x"}) for unit in ("000", "001")]
+    testimonies = read("a.geojson", collection(*rows), testimony_column="name")
+    assert covered(testimonies) == {"1": ["000"], "2": ["001"]}
+    assert "Ann" not in repr(testimonies)
+
+
 # Whatever else comes.
 
 NAMES = st.sampled_from(
