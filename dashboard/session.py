@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.background import Background
 from bottomup.dashboard.design import Design
+from bottomup.dashboard.facts import CloserLook, WholePlans
 from bottomup.dashboard.influence import caption
 from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
@@ -84,6 +85,7 @@ class Session:
         settings = self.settings
         self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
         self.background: Background[list[WhatIf]] = Background()
+        self._closer = {"sample": CloserLook(), "baseline": CloserLook()}
         settings.param.watch(self._run_or_pause, "running")
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
         settings.param.watch(lambda *_: self.reset(), list(Design._fields))
@@ -123,6 +125,8 @@ class Session:
         """End the worker's thread."""
         self.worker.stop()
         self.background.stop()
+        for look in self._closer.values():
+            look.stop()
 
     def _run_or_pause(self, *_: param.parameterized.Event) -> None:
         if self._attended and self.settings.running:
@@ -141,6 +145,20 @@ class Session:
     def _sample_at(self, epsilon: float) -> Sample | None:
         standing = self.worker.progress.standing
         return None if standing is None else standing.recorded.sample(epsilon)
+
+    def whole_plans(self) -> WholePlans | None:
+        """Some hundred plans that stand for the chosen ε, or None until they are at hand: ask again."""
+        return self._look_closer("sample", self.sample())
+
+    def baseline_whole_plans(self) -> WholePlans | None:
+        """Some hundred plans that ignore testimony, or None until they are at hand: ask again."""
+        return self._look_closer("baseline", self.baseline())
+
+    def _look_closer(self, name: str, sample: Sample | None) -> WholePlans | None:
+        standing = self.worker.progress.standing
+        if standing is None or sample is None:
+            return None
+        return self._closer[name].at(standing.recorded, sample)
 
     def subset_of(self, sample: Sample) -> Subset | None:
         """Plans of a sample that the selection picks out; None when it picks out none in particular."""
