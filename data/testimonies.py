@@ -259,9 +259,9 @@ def read_testimonies(
     """
     check_threshold(threshold)
     columns = Columns(testimony_column, unit_column, cluster_column)
-    readings, left_aside = read_files(path, columns, geography.id_column)
-    walk = None if crosswalk is None else read_crosswalk(crosswalk, geography.ids)
     matcher = UnitMatcher(geography.ids)
+    readings, left_aside = read_files(path, columns, geography.id_column, matcher)
+    walk = None if crosswalk is None else read_crosswalk(crosswalk, geography.ids)
     communities: list[Community] = []
     places: list[Place] = []
     remarks = list(left_aside)

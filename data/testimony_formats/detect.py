@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import shapely
 from bottomup.data.errors import DataError
 from bottomup.data.polygons import plain_columns
 from bottomup.data.tables import is_table, read_rows, refuse_rows, require_file
-from bottomup.data.testimony_formats import blocks, districtr, long_table, portal, rows
+from bottomup.data.testimony_formats import blocks, districtr, long_table, portal, rows, wide
 from bottomup.data.testimony_formats.common import Columns, Reading
 from bottomup.data.testimony_formats.shapes import in_crs, shape_column, shapes_in_cells, shapes_of_layer
 
@@ -28,7 +28,7 @@ class _Layer(NamedTuple):
     kinds: set[str]
 
 
-def read_file(path: str | Path, given: Columns, id_column: str) -> Reading:
+def read_file(path: str | Path, given: Columns, id_column: str, unit_ids: Container[str] = ()) -> Reading:
     """Read one file of testimonies in any of the known formats.
 
     Parameters
@@ -38,6 +38,8 @@ def read_file(path: str | Path, given: Columns, id_column: str) -> Reading:
         Columns that the user has named.
     id_column : str
         The column of unit ids on the map, which is looked for first.
+    unit_ids : container of str
+        The ids of the map's units, where the file alone does not show which of its ids are units.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def read_file(path: str | Path, given: Columns, id_column: str) -> Reading:
     if features is not None:
         return _from_layer(found, _geojson_layer(found, features), given, id_column)
     if is_table(found) and content is None:
-        return _from_table(found, given, id_column)
+        return _from_table(found, given, id_column, unit_ids)
     return _from_layer(found, _gis_layer(found), given, id_column)
 
 
@@ -146,7 +148,7 @@ def _from_layer(path: Path, layer: _Layer, given: Columns, id_column: str) -> Re
     return rows.read_communities(path, own, records, shapes, given)
 
 
-def _from_table(path: Path, given: Columns, id_column: str) -> Reading:
+def _from_table(path: Path, given: Columns, id_column: str, unit_ids: Container[str]) -> Reading:
     table = list(read_rows(path))
     if not table:
         raise DataError("empty_file", f"{str(path)!r} holds no rows.")
@@ -154,7 +156,9 @@ def _from_table(path: Path, given: Columns, id_column: str) -> Reading:
     if given == Columns():
         if districtr.is_table_header(header):
             return districtr.read_table(path, body)
-        if blocks.is_table_of_blocks(header, id_column):
+        places = blocks.find_columns(header, id_column)
+        if places is not None and blocks.is_table_of_blocks(header, id_column):
+            wide.refuse_marks_beside(path, header, body, places[:2])
             return blocks.read_blocks(path, header, body, id_column)
     if given.unit is None:
         records = [dict(zip(header, row, strict=False)) for row in body]
@@ -167,6 +171,9 @@ def _from_table(path: Path, given: Columns, id_column: str) -> Reading:
             return rows.read_communities(path, header, records, shapes, given)
         if portal.has_links_only(header):
             portal.refuse_links(path)
+    marked = wide.read_wide(path, header, body, given, id_column, unit_ids)
+    if marked is not None:
+        return marked
     return long_table.read_long(path, header, body, given, id_column)
 
 

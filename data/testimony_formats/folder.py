@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,9 @@ _SUFFIXES = frozenset(
 _PARTS_OF_SHAPEFILES = frozenset({".dbf", ".shx", ".prj", ".cpg", ".sbn", ".sbx", ".qix", ".qmd", ".qpj"})
 
 
-def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[Reading], tuple[str, ...]]:
+def read_files(
+    path: str | Path, given: Columns, id_column: str, unit_ids: Container[str]
+) -> tuple[list[Reading], tuple[str, ...]]:
     """Read a file, or every file of a folder and the folders in it.
 
     In a folder the ids of communities begin with the names of their files.
@@ -43,7 +46,7 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[R
         If a file cannot be read, or a folder holds none that may be testimonies.
     """
     if not str(path) or not Path(path).is_dir():
-        return [_without_persons(read_file(path, given, id_column), given)], ()
+        return [_without_persons(read_file(path, given, id_column, unit_ids), given)], ()
     folder = Path(path)
     inside = sorted(file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file, folder))
     readable = [file for file in inside if file.suffix.lower() in _SUFFIXES]
@@ -60,7 +63,7 @@ def read_files(path: str | Path, given: Columns, id_column: str) -> tuple[list[R
     readings = []
     for file in readable:
         try:
-            reading = _without_persons(read_file(file, given, id_column), given)
+            reading = _without_persons(read_file(file, given, id_column, unit_ids), given)
         except DataError as error:
             if file.suffix.lower() == ".txt":
                 others.append(file)

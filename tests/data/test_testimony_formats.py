@@ -395,6 +395,152 @@ def test_community_labels_that_are_words(read):
     assert covered(testimonies) == {"a-02A": ["001"], "a-North": ["000", "011"]}
 
 
+# Wide tables of marks.
+
+# Three testimonies: downtown covers 000 and 001, "the hills" 001 and 013, and nowhere none.
+WIDE = {"downtown": ["000", "001"], "the hills": ["001", "013"], "nowhere": []}
+
+
+def wide(corner="GEOID20", yes="1", no="0", units=UNITS, table=WIDE, by_unit=True):
+    """A row for each unit and a column for each testimony, or the transpose."""
+    grid = [[yes if unit in own else no for own in table.values()] for unit in units]
+    if by_unit:
+        return write_csv([corner, *table], *([unit, *row] for unit, row in zip(units, grid, strict=True)))
+    return write_csv(
+        [corner, *units], *([name, *row] for name, row in zip(table, zip(*grid, strict=True), strict=True))
+    )
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("1", "0"), ("1.0", "0.0"), ("true", "false"), ("TRUE", "FALSE"), ("1", ""), ("X", "")]
+)
+def test_wide_tables_of_marks(read, yes, no):
+    """By unit and by testimony; a column that is wholly blank is none, a row that is named is one."""
+    by_unit = read("a.csv", wide(yes=yes, no=no))
+    assert covered(by_unit) == {name: own for name, own in WIDE.items() if own or no}
+    assert by_unit.remarks == (() if no else ("a.csv: 1 column without marks left aside: nowhere",))
+    by_testimony = read("b.csv", wide("testimony", yes, no, by_unit=False))
+    assert covered(by_testimony) == WIDE
+    assert by_testimony.status == ("used", "used", "empty")
+
+
+@pytest.mark.parametrize("by_unit", [True, False])
+@pytest.mark.parametrize("corner", ["id", "", "Block group"])
+def test_ids_of_the_map_show_what_a_row_is(read, corner, by_unit):
+    assert covered(read("a.csv", wide(corner, by_unit=by_unit))) == WIDE
+
+
+@pytest.mark.parametrize("corner", ["id", "", "Block group"])
+def test_rows_and_headings_that_may_both_be_units(read, corner):
+    """A spreadsheet has taken the zeros off the ids, and testimonies are numbered."""
+    table = {"1": ["001"], "2": ["000"]}
+    text = wide(corner, table=table).replace("\n0", "\n").replace("\n0", "\n")
+    with pytest.raises(DataError, match=r"Rename that column to 'unit_id'.* to 'testimony'") as caught:
+        read("a.csv", text)
+    assert caught.value.code == "two_layouts"
+    assert covered(read("b.csv", text.replace(corner, "unit_id", 1))) == table
+
+
+@pytest.mark.parametrize(("corner", "by_unit"), [("GEOID20", False), ("testimony", True)])
+def test_a_corner_that_contradicts_the_ids(read, corner, by_unit):
+    with pytest.raises(DataError, match=f"whether column '{corner}' names units or testimonies") as caught:
+        read("a.csv", wide(corner, by_unit=by_unit))
+    assert caught.value.code == "two_layouts"
+
+
+def test_columns_of_a_wide_table_may_be_named(read):
+    assert covered(read("a.csv", wide("community", table=WIDE), unit_column="community")) == WIDE
+    named = read("b.csv", wide("unit", by_unit=False), testimony_column="unit")
+    assert covered(named) == WIDE
+
+
+def test_a_wide_table_of_testimonies_may_have_clusters(read):
+    lines = wide("testimony", by_unit=False).splitlines()
+    clusters = ["cluster", "1", "1", "0"]
+    text = "".join(f"{line},{own}\n" for line, own in zip(lines, clusters, strict=True))
+    testimonies = read("a.csv", text)
+    assert covered(testimonies) == WIDE
+    assert testimonies.clusters.of_testimony.tolist() == [1, 1, 0]
+
+
+def test_columns_about_the_units_are_left_aside(read):
+    rows = [[str(n), unit, f"Tract {n}", 100 + n, int(n < 2)] for n, unit in enumerate(UNITS)]
+    testimonies = read("a.csv", write_csv(["", "GEOID20", "NAME", "pop20", "downtown"], *rows))
+    assert covered(testimonies) == {"downtown": ["000", "001"]}
+    assert testimonies.remarks == ("a.csv: 2 columns without marks left aside: NAME, pop20",)
+
+
+def test_wide_tables_in_units_of_another_map_go_through_a_crosswalk(read, tmp_path):
+    (tmp_path / "walk.csv").write_text("unit_of_testimony,unit_of_map\nt1,000\nt2,001\n")
+    table = {"a": ["t1"], "b": ["t1", "t2"]}
+    for corner, by_unit in (("precinct", True), ("testimony", False)):
+        text = wide(corner, units=("t1", "t2"), table=table, by_unit=by_unit)
+        found = read("a.csv", text, crosswalk=tmp_path / "walk.csv")
+        assert covered(found) == {"a": ["000"], "b": ["000", "001"]}
+
+
+@pytest.mark.parametrize(
+    ("code", "says", "text"),
+    [
+        ("unclear_marks", r"1 column with .* too: a \('2' in row 3\)", "GEOID20,a,b\n000,1,1\n001,2,0\n"),
+        ("unclear_marks", r"b \('3' in row 4\)", "GEOID20,a,b\n000,1,1\n001,0,1\nTotal,1,3\n"),
+        ("unclear_marks", "both blanks and zeros in 1 column: b", "GEOID20,a,b\n000,1,1\n001,0,\n010,0,0\n"),
+        ("unclear_marks", "both blanks and zeros in 1 row: 2", "testimony,000,001\na,0,\nb,1,1\n"),
+        ("repeated_unit", "one row for each unit.*: 000", "GEOID20,a,b\n000,1,0\n000,0,1\n"),
+        ("repeated_testimony", "blank or occur twice: a", "testimony,000,001\na,1,0\na,0,1\n"),
+        ("repeated_column", "more than one column named a", "GEOID20,a,a\n000,1,0\n001,0,1\n"),
+        ("nameless_column", "without a heading, number 3", "GEOID20,a,,b\n000,1,0,1\n001,0,1,1\n"),
+        ("ragged_rows", "not in 1 other row", "GEOID20,a,b\n000,1,0\n001,0,1,1\n"),
+        ("two_layouts", "columns 'GEOID20', 'district', or", "GEOID20,district,a,b\n000,1,1,0\n001,2,0,1\n"),
+        ("two_layouts", "columns 'id', 'GEOID20', or", "id,GEOID20,a,b\n1,000,1,0\n2,001,0,1\n"),
+    ],
+)
+def test_unclear_wide_tables_are_refused(read, code, says, text):
+    with pytest.raises(DataError, match=says) as caught:
+        read("a.csv", text)
+    assert caught.value.code == code
+    assert caught.value.remedy
+
+
+def test_tables_with_a_row_for_each_testimony_and_unit_may_have_marks(read):
+    """A testimony has several rows, so what is said of it with yes and no is no map."""
+    text = "testimony,unit,spoken,verified\nx,000,1,0\nx,001,1,0\ny,001,0,1\n"
+    assert covered(read("a.csv", text)) == {"x": ["000", "001"], "y": ["001"]}
+    with pytest.raises(DataError, match="known to hold the unit ids"):
+        read("b.csv", "testimony,spoken,verified\nx,1,0\ny,0,1\n")
+
+
+@pytest.mark.parametrize("corner", ["name", "Speaker", "Submitted by"])
+def test_people_in_wide_tables_are_numbered(read, corner):
+    """In a table a name and no more may be a person's; ids and titles are kept."""
+    table = {"Ann Lee": ["000"], "Bo Ray": ["001"]}
+    testimonies = read("a.csv", wide(corner, table=table, by_unit=False))
+    assert covered(testimonies) == {"1": ["000"], "2": ["001"]}
+    assert "Ann" not in repr(testimonies)
+    twice = wide(corner, table=table, by_unit=False).replace("Bo Ray", "Ann Lee")
+    assert covered(read("a.csv", twice)) == {"1": ["000"], "2": ["001"]}
+    assert read("a.csv", wide("title", table=table, by_unit=False)).ids == ("Ann Lee", "Bo Ray")
+    mails = {"ann@example.org": ["000"], "bo@example.org": ["001"]}
+    assert covered(read("a.csv", wide(table=mails))) == {"1": ["000"], "2": ["001"]}
+
+
+TABLES = st.lists(st.sets(st.sampled_from(UNITS), min_size=1), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(shapes=TABLES, marks=st.sampled_from([("1", "0"), ("x", ""), ("True", "False")]))
+def test_a_wide_table_says_what_a_long_one_says(grid, tmp_path_factory, shapes, marks):
+    table = {f"t{n}": sorted(own) for n, own in enumerate(shapes)}
+    folder = tmp_path_factory.mktemp("wide")
+    (folder / "long.csv").write_text(
+        write_csv(("testimony", "unit"), *((name, unit) for name, own in table.items() for unit in own))
+    )
+    (folder / "units.csv").write_text(wide("GEOID20", *marks, table=table))
+    (folder / "testimonies.csv").write_text(wide("testimony", *marks, table=table, by_unit=False))
+    digests = {read_testimonies(folder / name, grid).digest for name in ("long.csv", "units.csv")}
+    assert digests == {read_testimonies(folder / "testimonies.csv", grid).digest}
+
+
 # Layers without communities.
 
 
