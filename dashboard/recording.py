@@ -120,6 +120,13 @@ class Recording:
         self._assignments = [self._assignments[row] for row in kept]
         self._n = len(kept)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the plans and their statistics, at the capacity of the buffer for the latter."""
+        with self._lock:
+            columns = sum(column.nbytes for column in self._columns.values())
+            return columns + sum(map(len, self._assignments))
+
     def read(self) -> Plans | None:
         """A copy of the statistics of all plans held; None before the first."""
         with self._lock:

@@ -152,10 +152,26 @@ class Ladder:
             self._chains[ladder][rung] = chain
         return chain
 
-    def outcomes_at(self, rung: int) -> dict[str, Outcomes]:
-        """How the steps at a rung ended since the rungs were placed, by kind, over all ladders."""
+    @property
+    def drift(self) -> float:
+        """The largest :attr:`Chain.drift` of any replica."""
+        return max(
+            (chain.drift for chains in self._chains for chain in chains if chain is not None), default=0.0
+        )
+
+    @property
+    def counter(self) -> LongArray:
+        """int64 array, shape (L, E, 4, 6): steps by ladder, rung, move and outcome.
+
+        Since the rungs were placed.
+        """
+        return self._outcomes.copy()
+
+    def outcomes_at(self, rung: int, ladder: int | None = None) -> dict[str, Outcomes]:
+        """How the steps at a rung ended since the rungs were placed, by kind, of one ladder or over all."""
+        counts = self._outcomes[:, rung].sum(axis=0) if ladder is None else self._outcomes[ladder, rung]
         return {
-            name: Outcomes(*(int(count) for count in self._outcomes[rung, i]))
+            name: Outcomes(*(int(count) for count in counts[i]))
             for i, (name, n_steps) in enumerate(zip(self.mixture._fields, self.mixture, strict=True))
             if n_steps
         }
@@ -226,7 +242,8 @@ class Ladder:
         self.rounds = 0
         self._chance_sum = np.zeros(n_rungs - 1)
         self._n_tries = np.zeros(n_rungs - 1, dtype=np.int64)
-        self._outcomes = np.zeros((n_rungs, len(Mixture._fields), len(Outcomes._fields)), dtype=np.int64)
+        shape = n_ladders, n_rungs, len(Mixture._fields), len(Outcomes._fields)
+        self._outcomes = np.zeros(shape, dtype=np.int64)
         # Which replica holds each rung, and whether it was last at the bottom (1) or at the top (-1).
         self._replica = np.tile(np.arange(n_rungs), (n_ladders, 1))
         self._heading = np.zeros((n_ladders, n_rungs), dtype=np.int8)
@@ -251,7 +268,7 @@ class Ladder:
                 before = chain.counter
                 self._parts[ladder][rung] = chain.advance(n_steps, n_steps * record_every)
                 with lock:
-                    self._outcomes[rung] += chain.counter - before
+                    self._outcomes[ladder, rung] += chain.counter - before
 
         if self.n_threads == 1:
             work()

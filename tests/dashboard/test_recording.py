@@ -87,3 +87,10 @@ def test_plans_are_taken_and_joined_with_all_their_columns() -> None:
 def test_impossible_sizes_are_refused(spacing: int, capacity: int, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         Recording(spacing=spacing, capacity=capacity, shares=[])
+
+
+def test_memory_is_that_of_the_columns_and_the_plans() -> None:
+    assert filled([]).n_bytes == 0
+    few, many = filled([5], capacity=8), filled([5 * step for step in range(1, 9)], capacity=8)
+    # Columns take their room at once; each plan adds what it is compressed to.
+    assert 0 < few.n_bytes < many.n_bytes < 8 * few.n_bytes

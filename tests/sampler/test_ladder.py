@@ -193,7 +193,13 @@ def test_outcomes_are_those_of_the_rungs():
         assert set(outcomes) == {"flips", "community_flips", "merge_splits", "walks"}
         assert sum(map(sum, outcomes.values())) == ladder.steps / 3
         accepted.append(outcomes["flips"].accepted / sum(outcomes["flips"]))
+        of_each = [ladder.outcomes_at(rung, number) for number in range(ladder.n_ladders)]
+        assert all(sum(map(sum, own.values())) == 400 * ladder.steps_per_round for own in of_each)
+        for move, both in outcomes.items():
+            assert both == tuple(np.sum([own[move] for own in of_each], axis=0))
     assert accepted[0] > accepted[2]
+    assert ladder.counter.sum() == ladder.steps
+    assert 0 <= ladder.drift < 1e-6
 
 
 @pytest.mark.parametrize(
