@@ -15,6 +15,7 @@ from bottomup.data.crosswalk import read_crosswalk
 from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.identifiers import UnitMatcher
+from bottomup.data.merge_tree import MergeTree
 from bottomup.data.placement import (
     EMPTY,
     INVALID,
@@ -59,12 +60,15 @@ class Clusters:
         Where the groups come from: ``column`` when the file of testimonies gave them.
     zone_of_unit : int32 array, shape (n_units,), or None
         When clusters are zones of public geography, the zone of each unit, -1 for none.
+    tree : MergeTree or None
+        When clusters are of near testimonies, the tree that was cut; its members are places of testimonies.
     """
 
     names: tuple[str, ...]
     of_testimony: NDArray[np.int32]
     source: str
     zone_of_unit: NDArray[np.int32] | None = None
+    tree: MergeTree | None = None
 
     def members(self, cluster: int) -> NDArray[np.int64]:
         """Places of the testimonies of a cluster, ascending."""
@@ -102,6 +106,9 @@ class Testimonies:
         What is real and what is drawn; empty for a file that the user brought.
     remarks : tuple of str
         What has been left aside on reading or carried over from other units, and how clusters were made.
+    texts : dict
+        For testimonies whose file has them, name and description of the community. Nothing is computed from
+        them.
     """
 
     ids: tuple[str, ...]
@@ -113,6 +120,7 @@ class Testimonies:
     duplicate_of: dict[str, str] = field(default_factory=dict)
     note: str = ""
     remarks: tuple[str, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
 
     def units_of(self, testimony: int) -> NDArray[np.int32]:
         """Positions of the units of one testimony, ascending."""
@@ -228,8 +236,9 @@ def read_testimonies(
 ) -> Testimonies:
     """Read testimonies in any format that `bottomup.data.testimony_formats` knows, or a folder of them.
 
-    Names, addresses and words of the people who testified are never kept: ids, units and clusters are. Where
-    ids are names of people, numbers stand for them: see `bottomup.data.testimony_formats.people`.
+    Names, addresses and words of the people who testified are never kept: ids, units, clusters, and names and
+    descriptions of communities are. Where ids are names of people, numbers stand for them: see
+    `bottomup.data.testimony_formats.people` and ``descriptions``.
 
     Parameters
     ----------
@@ -285,6 +294,7 @@ def read_testimonies(
         {community.id: community.cluster for community in communities},
         {name: place.unknown for name, place in zip(ids, places, strict=True) if place.unknown},
         remarks=remarks,
+        texts={community.id: community.text for community in communities if community.text},
     )
     if not len(testimonies.units):
         is_drawn = any(reading.shapes is not None for reading in readings)
@@ -319,6 +329,7 @@ def build_testimonies(
     source: str = "column",
     note: str = "",
     remarks: Sequence[str] = (),
+    texts: Mapping[str, str] | None = None,
 ) -> Testimonies:
     """Pack testimonies into arrays.
 
@@ -332,7 +343,7 @@ def build_testimonies(
         Id to the name of its cluster, blank or absent for none.
     unknown_units : mapping, optional
         Id to the unit ids that are not on the map.
-    source, note, remarks
+    source, note, remarks, texts
         As in `Clusters` and `Testimonies`.
     """
     ids = tuple(units_by_testimony)
@@ -353,4 +364,5 @@ def build_testimonies(
         unknown_units=dict(unknown_units or {}),
         note=note,
         remarks=tuple(remarks),
+        texts=dict(texts or {}),
     )

@@ -52,12 +52,15 @@ class Community:
         Rows of the file whose shapes together are the community; empty when it has no shape.
     cluster : str
         Blank for none.
+    text : str
+        Name and description of the community; see `bottomup.data.testimony_formats.descriptions`.
     """
 
     id: str
     units: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     cluster: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)

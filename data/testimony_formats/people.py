@@ -50,7 +50,7 @@ def names_people(column: str, columns: Sequence[str], *, is_layer: bool, is_chos
     others = [_words(other) for other in columns if other != column]
     if any(_is_of_people(other) for other in others):
         return False
-    if any(_names_community(other) or _is_contact(other) for other in others):
+    if any(names_community(other) or _is_contact(other) for other in others):
         return True
     return not (is_layer or is_chosen)
 
@@ -76,6 +76,14 @@ def _is_contact(words: str) -> bool:
     return _has(words, _CONTACT) or "email" in words or "e_mail" in words
 
 
-def _names_community(words: str) -> bool:
+def is_personal(column: str) -> bool:
+    """Tell whether a column says that it names people, or how to reach them."""
+    words = _words(column)
+    return _is_of_people(words) or _is_contact(words)
+
+
+def names_community(column: str) -> bool:
+    """Tell whether a column says that it names communities: ``title``, ``area name``."""
+    words = _words(column)
     parts = set(words.split("_"))
     return words == "title" or ("name" in parts and bool(parts & _PLACES))

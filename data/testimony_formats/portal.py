@@ -17,7 +17,9 @@ from bottomup.data.testimony_formats.common import (
     is_blank,
     parse_object,
 )
+from bottomup.data.testimony_formats.descriptions import describe, describing_columns
 from bottomup.data.testimony_formats.districtr import communities_of_plan, is_plan
+from bottomup.data.testimony_formats.people import is_personal
 
 PLAN_COLUMNS = ("districtr_data", "districtr_plan", "plan", "assignment")
 _ID_COLUMNS = ("id", "plan_id", "submission_id", *TESTIMONY_COLUMNS)
@@ -60,6 +62,8 @@ def read_portal(
         columns, given.testimony, _ID_COLUMNS, "testimony ids", "testimony_column", path
     )
     kind_column = find_column(columns, ("type",))
+    described = describing_columns(columns, id_column, is_layer=False)
+    personal = [column for column in columns if is_personal(column)]
     found: list[Community] = []
     seen: set[tuple[str, str]] = set()
     n_blank = n_plans = n_unreadable = 0
@@ -86,7 +90,8 @@ def read_portal(
         ):
             n_plans += 1
             continue
-        found += communities
+        text = describe(record, described, personal)
+        found += [replace(one, text=text) for one in communities]
         n_blank += not communities
     remarks = [
         f"{count(n, 'row')} {words} left aside"

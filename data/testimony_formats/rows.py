@@ -17,7 +17,8 @@ from bottomup.data.testimony_formats.common import (
     refuse_repeated_ids,
     units_in,
 )
-from bottomup.data.testimony_formats.people import names_people
+from bottomup.data.testimony_formats.descriptions import describe, describing_columns
+from bottomup.data.testimony_formats.people import is_personal, names_people
 
 LIST_COLUMNS = ("block_group_ids", "census_block_ids", "tiles", "unit_ids", "units", "blocks", "geoids")
 _N_LOOKED_AT = 50
@@ -65,12 +66,15 @@ def read_communities(
     clusters = [""] * len(records)
     if cluster is not None and cluster != id_column:
         clusters = text_ids(one.get(cluster) for one in records)
+    described = describing_columns(columns, id_column, is_layer=shapes is not None)
+    personal = [column for column in columns if column not in described and is_personal(column)]
     communities = tuple(
         Community(
             name,
             next((units for column in lists if (units := units_in(record.get(column)))), ()),
             (row,) if shapes is not None else (),
             own,
+            describe(record, described, personal),
         )
         for row, (name, record, own) in enumerate(zip(ids, records, clusters, strict=True))
     )

@@ -305,6 +305,44 @@ def test_ids_of_rows_must_differ(read):
     assert (caught.value.code, caught.value.units) == ("repeated_testimony", (ENTRY,))
 
 
+# What is said of the communities.
+
+
+def test_names_and_descriptions_of_communities_come_along(read):
+    rows = [
+        {
+            "Community name": "Old Town",
+            "description": "Near the\nriver; write to ann@example.org, 573-555-0100.",
+        },
+        {"Community name": "", "description": None},
+        {"Community name": "Lee's Summit", "description": "Drawn by Ann  Lee.", "Submitted by": "Ann Lee"},
+    ]
+    whole = dict.fromkeys(("Community name", "description", "Submitted by", "comment"), "") | {
+        "comment": "Mine"
+    }
+    features = [
+        feature(square(f"00{n}"), properties={"id": f"t{n}"} | whole | own) for n, own in enumerate(rows)
+    ]
+    testimonies = read("a.geojson", collection(*features))
+    assert testimonies.texts == {
+        "t0": "Old Town: Near the river; write to address, ….",
+        "t2": "…'s Summit: Drawn by … ….",
+    }
+
+
+def test_what_testimonies_are_called_by_is_not_said_twice(read):
+    text = write_csv(["title", "block_group_ids"], ["Old Town", "['000', '001']"])
+    testimonies = read("a.csv", text, testimony_column="title")
+    assert (testimonies.ids, testimonies.texts) == (("Old Town",), {})
+
+
+def test_a_submission_has_the_title_that_the_portal_shows(read):
+    header = ["id", "title", "first", "text", "districtr_data"]
+    drawn = json.dumps(plan({"000": 0, "001": 1}, n_parts=2))
+    testimonies = read("a.csv", write_csv(header, ["c1-1", "Ann's Old Town", "Ann", "We are one.", drawn]))
+    assert testimonies.texts == {"c1-1": "…'s Old Town", "c1-2": "…'s Old Town"}
+
+
 # Portals.
 
 
