@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bottomup.data.errors import DataError, list_some
 from bottomup.data.geography import Geography
 from bottomup.data.identifiers import ID_COLUMNS
+from bottomup.data.merge_tree import LINKAGES
 from bottomup.data.plans import natural_order
 from bottomup.data.proximity import cluster_by_distance
 from bottomup.data.snapping import snap_polygons
@@ -96,26 +97,40 @@ def cluster_as(name: str | Path, testimonies: Testimonies, geography: Geography)
     Parameters
     ----------
     name : str or path
-        ``hausdorff:N`` for N clusters of near testimonies, see `cluster_by_distance`; otherwise zones, see
-        `read_zones`.
+        ``hausdorff:N`` for N clusters of near testimonies, see `cluster_by_distance`, or
+        ``hausdorff:N:LINKAGE`` for another linkage than average; otherwise zones, see `read_zones`.
     testimonies : Testimonies
     geography : Geography
 
     Raises
     ------
     DataError
-        When there are no such zones, or there cannot be that many clusters.
+        When there are no such zones, no such linkage, or there cannot be that many clusters.
     """
-    method, _, number = str(name).partition(":")
+    method, *more = [part.strip() for part in str(name).split(":")]
     if method.lower() != HAUSDORFF or str(name) in geography.columns:
         return cluster_by_zones(testimonies, geography, read_zones(name, geography))
-    if not number.strip().isdecimal():
+    if not more or not more[0].isdecimal():
         raise DataError(
             "number_of_clusters",
             f"Clusters by distance need their number; {str(name)!r} has none.",
             remedy=f"Give it after a colon, such as {HAUSDORFF}:35.",
         )
-    return cluster_by_distance(testimonies, geography, int(number))
+    given = ":".join(more[1:]).lower()
+    linkage = next((own for own in LINKAGES if own == (given or LINKAGES[0])), None)
+    if linkage is None:
+        why = (
+            " Ward's linkage needs points with a mean, and testimonies have distances only."
+            if given.startswith("ward")
+            else ""
+        )
+        raise DataError(
+            "unknown_linkage",
+            f"There is no linkage {given!r} for clusters by distance.{why}",
+            remedy=f"Choose {', '.join(LINKAGES[:-1])} or {LINKAGES[-1]}, such as "
+            f"{HAUSDORFF}:{more[0]}:{LINKAGES[0]}, which is taken when none is named.",
+        )
+    return cluster_by_distance(testimonies, geography, int(more[0]), linkage)
 
 
 def zone_of(

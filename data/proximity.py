@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,61 +14,10 @@ from scipy.spatial.distance import squareform
 from bottomup.data.adjacency import build_csr
 from bottomup.data.errors import DataError, count
 from bottomup.data.geography import Geography
+from bottomup.data.merge_tree import Linkage, MergeTree
 from bottomup.data.testimonies import Clusters, Testimonies
 
-__all__ = ["MergeTree", "cluster_by_distance", "dendrogram", "hausdorff_distances", "merge_testimonies"]
-
-Linkage = Literal["average", "complete"]
-
-
-@dataclass(frozen=True, eq=False)
-class MergeTree:
-    """How testimonies merge, the nearest first, until all are one cluster.
-
-    Attributes
-    ----------
-    members : int64 array, shape (n_members,)
-        Places of the testimonies that have units, in the order of the file.
-    merges : float64 array, shape (n_members - 1, 4)
-        SciPy's linkage matrix: which two merge, at which distance, and how many they are then.
-    """
-
-    members: NDArray[np.int64]
-    merges: NDArray[np.float64]
-
-    @property
-    def heights(self) -> NDArray[np.float64]:
-        """Distances at which clusters merge, ascending: after the first of them there is one cluster less."""
-        return self.merges[:, 2]
-
-    @property
-    def n_apart(self) -> int:
-        """The most clusters there can be: testimonies of the same units are never parted."""
-        return 1 + int(np.count_nonzero(self.heights > 0))
-
-    def describe_cut(self, n_clusters: int) -> str:
-        """Say how far apart clusters are merged and left, in steps between neighbouring units."""
-        n_made = len(self.members) - n_clusters
-        made = f"merged up to {self.heights[n_made - 1]:.3g} steps apart" if n_made else "none merged"
-        return made + (f", the next are {self.heights[n_made]:.3g}" if n_made < len(self.heights) else "")
-
-    def cut(self, n_clusters: int) -> NDArray[np.int64]:
-        """Return the cluster of each member, numbered from 0 in the order of their first members.
-
-        Parameters
-        ----------
-        n_clusters : int
-            From 1 to the number of members. Of merges at one distance the first are made, so the number is
-            met also where distances are equal.
-        """
-        n = len(self.members)
-        sets = hierarchy.DisjointSet(range(n))
-        member_of = list(range(n))
-        for one, other in self.merges[: n - n_clusters, :2].astype(int):
-            sets.merge(member_of[one], member_of[other])
-            member_of.append(member_of[one])
-        number: dict[int, int] = {}
-        return np.array([number.setdefault(sets[m], len(number)) for m in range(n)], dtype=np.int64)
+__all__ = ["cluster_by_distance", "hausdorff_distances", "merge_testimonies"]
 
 
 def hausdorff_distances(testimonies: Testimonies, geography: Geography) -> NDArray[np.float64]:
@@ -107,8 +54,10 @@ def merge_testimonies(
     ----------
     testimonies : Testimonies
     geography : Geography
-    linkage : {"average", "complete"}
-        Distance between clusters: the mean over pairs of their members, or the largest.
+    linkage : {"average", "complete", "single"}
+        Distance between clusters: the mean over pairs of their members, the largest, or the smallest. Ward's
+        is none of them: it adds up squared distances to a mean, and sets of units on a graph have no mean;
+        made of Hausdorff distances its numbers would say nothing.
 
     Raises
     ------
@@ -124,7 +73,7 @@ def merge_testimonies(
             remedy="Take clusters from a column of the units or a layer, or none.",
         )
     distances = squareform(hausdorff_distances(testimonies, geography), checks=False)
-    return MergeTree(members, hierarchy.linkage(distances, linkage))
+    return MergeTree(members, hierarchy.linkage(distances, linkage), linkage)
 
 
 def cluster_by_distance(
@@ -141,7 +90,7 @@ def cluster_by_distance(
         Those without units are in no cluster.
     geography : Geography
     n_clusters : int
-    linkage : {"average", "complete"}
+    linkage : {"average", "complete", "single"}
         As for `merge_testimonies`.
 
     Raises
@@ -161,34 +110,9 @@ def cluster_by_distance(
     of_testimony[tree.members] = tree.cut(n_clusters)
     names = tuple(str(number) for number in range(1, n_clusters + 1))
     source = f"Hausdorff distance on the dual graph, {linkage} linkage, cut to {n_clusters:,}"
-    clusters = Clusters(names, of_testimony, source)
+    clusters = Clusters(names, of_testimony, source, tree=tree)
     remarks = (
         *testimonies.remarks,
-        f"{count(n_clusters, 'cluster')} by distance: {tree.describe_cut(n_clusters)}",
+        f"{count(n_clusters, 'cluster')} by distance ({linkage} linkage): {tree.describe_cut(n_clusters)}",
     )
     return replace(testimonies, clusters=clusters, remarks=remarks)
-
-
-def dendrogram(tree: MergeTree, testimonies: Testimonies, n_clusters: int | None = None) -> dict[str, Any]:
-    """Return what a dendrogram is drawn from, as SciPy's function of that name gives it.
-
-    Parameters
-    ----------
-    tree : MergeTree
-    testimonies : Testimonies
-        Those that the tree was made of; leaves are called by their ids.
-    n_clusters : int, optional
-        Branches below a cut to this number have a colour for each cluster.
-    """
-    names = [testimonies.ids[member] for member in tree.members]
-    n_members, colored_below = len(names), np.inf
-    if n_clusters is not None and 1 < n_clusters <= n_members:
-        made = tree.heights[n_members - n_clusters - 1] if n_clusters < n_members else 0.0
-        colored_below = (made + tree.heights[n_members - n_clusters]) / 2
-    limit = sys.getrecursionlimit()
-    # SciPy goes down the tree by recursion, and copies of one testimony make it as deep as there are copies.
-    sys.setrecursionlimit(max(limit, 2 * n_members + limit))
-    try:
-        return hierarchy.dendrogram(tree.merges, labels=names, color_threshold=colored_below, no_plot=True)
-    finally:
-        sys.setrecursionlimit(limit)

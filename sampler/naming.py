@@ -111,7 +111,11 @@ def describe_run(
         },
         "testimonies": None
         if testimonies is None
-        else {"digest": testimonies.digest, "n_testimonies": testimonies.n_testimonies},
+        else {
+            "digest": testimonies.digest,
+            "n_testimonies": testimonies.n_testimonies,
+            **_how_clustered(testimonies),
+        },
         "target": asdict(target),
         "sensitivity": sensitivity,
         "chains": len(starts),
@@ -141,6 +145,12 @@ def clusters_are(testimonies: Testimonies | None) -> str:
     """Whether the promise for clusters is conditional on them, in a word for records."""
     clusters = None if testimonies is None else testimonies.clusters
     return "public geography" if clusters is not None and clusters.is_public else "conditional"
+
+
+def _how_clustered(testimonies: Testimonies) -> dict[str, str]:
+    """How clusters of near testimonies were made: another linkage is another run, whatever it finds."""
+    clusters = testimonies.clusters
+    return {} if clusters is None or clusters.tree is None else {"clusters_by": clusters.source}
 
 
 def describe_exchange(

@@ -60,6 +60,9 @@ def test_clusters_by_distance(units, submitted, tmp_path):
     assert not clusters.is_public
     with pytest.raises(DataError, match=r"9 clusters cannot be made of 3 testimonies"):
         load(*arguments, "--clusters", "hausdorff:9")
+    assert load(*arguments, "--clusters", "hausdorff:2:single").testimonies.clusters.tree.linkage == "single"
+    with pytest.raises(DataError, match=r"no linkage 'ward'.* Choose average, complete or single"):
+        load(*arguments, "--clusters", "hausdorff:2:ward")
 
 
 def test_a_crosswalk_alone_is_refused(units, tmp_path):
@@ -76,7 +79,11 @@ def test_a_page_gets_the_same_options(units, submitted):
 def test_the_command_says_what_has_become_of_each(units, submitted, capsys):
     assert main(["check", *units, "--testimonies", str(submitted), "--clusters", "hausdorff:2"]) in (0, 1)
     said = " ".join(capsys.readouterr().out.split())
-    for words in ("3 testimonies: 2 used", "(theirs-1)", "2 clusters by distance: none merged"):
+    for words in (
+        "3 testimonies: 2 used",
+        "(theirs-1)",
+        "2 clusters by distance (average linkage): none merged",
+    ):
         assert words in said
 
 

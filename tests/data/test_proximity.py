@@ -14,13 +14,8 @@ from hypothesis import strategies as st
 from bottomup.data import DataError, read_testimonies
 from bottomup.data.changes import deduplicate
 from bottomup.data.clusters import cluster_as
-from bottomup.data.proximity import (
-    MergeTree,
-    cluster_by_distance,
-    dendrogram,
-    hausdorff_distances,
-    merge_testimonies,
-)
+from bottomup.data.merge_tree import LINKAGES, MergeTree
+from bottomup.data.proximity import cluster_by_distance, hausdorff_distances, merge_testimonies
 from bottomup.data.testimonies import EMPTY, USED, build_testimonies
 
 
@@ -78,17 +73,19 @@ def test_near_testimonies_share_a_cluster(line):
     assert clustered.clusters.of_testimony.tolist() == [0, 1, -1, 0, 1, 0]
     assert clustered.clusters.of_testimony.dtype == np.int32
     assert clustered.clusters.source == "Hausdorff distance on the dual graph, average linkage, cut to 2"
-    assert clustered.remarks == ("2 clusters by distance: merged up to 1 steps apart, the next are 8.5",)
+    assert clustered.remarks == (
+        "2 clusters by distance (average linkage): merged up to 1 steps apart, the next are 8.5",
+    )
     assert submitted.clusters is None
 
 
 def test_all_in_one_cluster_and_each_in_its_own(line):
     submitted = submit([0], [2], [9])
     assert cluster_by_distance(submitted, line, 1).remarks == (
-        "1 cluster by distance: merged up to 8 steps apart",
+        "1 cluster by distance (average linkage): merged up to 8 steps apart",
     )
     assert cluster_by_distance(submitted, line, 3).remarks == (
-        "3 clusters by distance: none merged, the next are 2",
+        "3 clusters by distance (average linkage): none merged, the next are 2",
     )
 
 
@@ -102,10 +99,14 @@ def test_fitted_clusters_are_conditional(line):
     assert after.clusters.of_testimony.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize(("linkage", "height"), [("average", 6.5), ("complete", 8.0)])
+@pytest.mark.parametrize(("linkage", "height"), [("average", 6.5), ("complete", 8.0), ("single", 5.0)])
 def test_linkages(line, linkage, height):
-    tree = merge_testimonies(submit([0], [3], [8]), line, linkage)
+    submitted = submit([0], [3], [8])
+    tree = merge_testimonies(submitted, line, linkage)
     assert tree.heights.tolist() == [3.0, height]
+    clusters = cluster_by_distance(submitted, line, 2, linkage).clusters
+    assert clusters.source == f"Hausdorff distance on the dual graph, {linkage} linkage, cut to 2"
+    assert (clusters.tree.linkage, clusters.tree.heights.tolist()) == (linkage, [3.0, height])
 
 
 def test_the_number_is_met_where_distances_are_equal(line):
@@ -150,17 +151,35 @@ def test_one_testimony_has_no_neighbours(line, shapes, found):
     assert caught.value.code == "too_few_testimonies"
 
 
-# A dendrogram.
+# A drawing of the tree.
 
 
-def test_a_dendrogram_can_be_drawn(line):
-    submitted = submit([0], [], [1], [8], [9])
-    tree = merge_testimonies(submitted, line)
-    drawn = dendrogram(tree, submitted, n_clusters=2)
-    assert sorted(drawn["ivl"]) == ["t0", "t2", "t3", "t4"]
-    assert sorted(heights[1] for heights in drawn["dcoord"]) == tree.heights.tolist()
-    assert len(set(drawn["leaves_color_list"])) == 2
-    assert len(set(dendrogram(tree, submitted, n_clusters=4)["leaves_color_list"])) == 1
+def test_branches_of_a_small_tree(line):
+    """Testimonies without units are not in it."""
+    drawn = merge_testimonies(submit([0], [], [1], [8], [9]), line).branches()
+    assert drawn.order.tolist() == [0, 1, 2, 3]
+    assert drawn.x.tolist() == [[0, 0, 1, 1], [2, 2, 3, 3], [0.5, 0.5, 2.5, 2.5]]
+    assert drawn.y.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [1, 8, 8, 1]]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    shapes=st.lists(st.sets(st.integers(0, 9), min_size=1), min_size=2, max_size=9),
+    linkage=st.sampled_from(LINKAGES),
+)
+def test_a_line_crosses_as_many_branches_as_there_are_clusters(line, shapes, linkage):
+    tree = merge_testimonies(submit(*shapes), line, linkage)
+    drawn = tree.branches()
+    assert sorted(drawn.order.tolist()) == list(range(len(shapes)))
+    assert (drawn.y[:, 1] >= drawn.y[:, [0, 3]].max(axis=1)).all()
+    # What merges stands side by side: a cluster's members are neighbours.
+    for n_clusters in range(1, tree.n_apart + 1):
+        own = tree.cut(n_clusters)[drawn.order]
+        assert np.count_nonzero(np.diff(own)) == n_clusters - 1
+        n_made = len(shapes) - n_clusters
+        at = tree.cut_height(n_clusters)
+        assert (tree.heights[:n_made] <= at).all()
+        assert (tree.heights[n_made:] >= at).all()
 
 
 def test_a_deep_tree_can_be_drawn():
@@ -168,8 +187,8 @@ def test_a_deep_tree_can_be_drawn():
     n = 3_000
     places = np.arange(n - 1)
     merges = np.column_stack([np.where(places, n + places - 1, 0), places + 1, np.zeros(n - 1), places + 2])
-    tree = MergeTree(np.arange(n), merges.astype(float))
-    assert len(dendrogram(tree, submit(*[[0]] * n))["ivl"]) == n
+    tree = MergeTree(np.arange(n), merges.astype(float), "average")
+    assert sorted(tree.branches().order.tolist()) == list(range(n))
 
 
 # As the option says it.
@@ -184,6 +203,23 @@ def test_the_option_names_the_number_or_zones(make_grid):
         cluster_as("hausdorff", submitted, grid)
     with pytest.raises(DataError, match="no column of the units and no file"):
         cluster_as("nearness:3", submitted, grid)
+
+
+def test_the_option_names_a_linkage(line):
+    """Average when none is named: it is the same."""
+    submitted = submit([0], [3], [8])
+    for option, linkage in (
+        ("hausdorff:2", "average"),
+        ("hausdorff:2:average", "average"),
+        ("Hausdorff:2:Single", "single"),
+        ("hausdorff: 2 : complete", "complete"),
+    ):
+        assert cluster_as(option, submitted, line).clusters.tree.linkage == linkage
+    for other, words in (("median", "no linkage 'median'"), ("ward", "needs points with a mean")):
+        with pytest.raises(DataError, match=words) as caught:
+            cluster_as(f"hausdorff:2:{other}", submitted, line)
+        assert caught.value.code == "unknown_linkage"
+        assert "average, complete or single, such as hausdorff:2:average" in caught.value.remedy
 
 
 def test_copies_count_once_in_their_cluster(line):
