@@ -45,11 +45,30 @@ class Bins:
         bar = np.floor((np.asarray(values, dtype=float) - self.start) / self.width).astype(np.int64)
         return np.where((bar >= 0) & (bar < self.n_bars), bar, -1)
 
+    def counts(self, values: ArrayLike) -> NDArray[np.int64]:
+        """How many of the values are in each bar, shape (n_bars,)."""
+        bars = self.bar_of(values)
+        return np.bincount(bars[bars >= 0], minlength=self.n_bars)
+
     def shares(self, values: ArrayLike) -> NDArray[np.float64]:
         """Share of the values in each bar, shape (n_bars,); zeros when there are no values."""
-        bars = self.bar_of(values)
-        counts = np.bincount(bars[bars >= 0], minlength=self.n_bars)
-        return counts / max(1, len(bars))
+        return self.counts(values) / max(1, np.size(values))
+
+    def span_of(self, first: float, last: float) -> tuple[float, float] | None:
+        """Ends of the bars that lie between two points, or hold one of them; None outside all bars.
+
+        Parameters
+        ----------
+        first, last : float
+            In any order.
+        """
+        low, high = sorted((first, last))
+        if high < self.start or low >= self.end:
+            return None
+        low_bar = max(0, math.floor((low - self.start) / self.width))
+        high_bar = min(self.n_bars - 1, math.floor((high - self.start) / self.width))
+        edges = self.edges
+        return float(edges[low_bar]), float(edges[high_bar + 1])
 
 
 def choose_bins(

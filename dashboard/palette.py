@@ -5,13 +5,33 @@ import colorsys
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BASELINE", "ENACTED", "ENSEMBLE", "INK", "MUTED", "district_colors", "packed_colors"]
+__all__ = [
+    "BASELINE",
+    "CHOSEN",
+    "ENACTED",
+    "ENSEMBLE",
+    "INK",
+    "MUTED",
+    "PALE",
+    "PAPER",
+    "RULE",
+    "SCALE",
+    "district_colors",
+    "packed_colors",
+]
 
 INK = "#1d2733"
 MUTED = "#5b6672"
 ENACTED = "#c1121f"
 BASELINE = "#8a939c"
 ENSEMBLE = "#2f6fb0"
+# Of the ensemble: what is picked from it, and all of it where a part stands out.
+CHOSEN = "#12385f"
+PALE = "#bcd3ec"
+# Behind the words of a chart, and its axes and lines across.
+PAPER = "#ffffff"
+SCALE = "#b6bdc4"
+RULE = "#edf0f2"
 
 # Eight hues after Okabe and Ito; black gives way to grey because district borders and words are dark.
 _HUES = ("#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#999999")

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from bottomup.dashboard.binning import Bins, choose_bins
+from bottomup.dashboard.early import early_words
+from bottomup.dashboard.histogram_figure import bar_words, histogram_plot
 from bottomup.dashboard.palette import district_colors, packed_colors
-from bottomup.dashboard.plots import box_plot, cluster_plot, histogram_plot
+from bottomup.dashboard.plots import box_plot, cluster_plot
+from bottomup.dashboard.reliability import Reliability
 
 BINS = Bins(0.5, 0.1, 4)
 
@@ -38,6 +41,60 @@ def test_bins_of_nothing_and_of_a_single_value() -> None:
     assert choose_bins([[]]).n_bars > 0
     assert choose_bins([[0.4]]).bar_of(0.4) >= 0
     assert Bins(0, 1, 3).shares([]).tolist() == [0, 0, 0]
+
+
+def test_spans_are_of_whole_bars_and_stay_within_them() -> None:
+    assert BINS.span_of(0.65, 0.65) == pytest.approx((0.6, 0.7))
+    assert BINS.span_of(0.75, 0.52) == pytest.approx((0.5, 0.8))
+    assert BINS.span_of(-3, 9) == pytest.approx((0.5, 0.9))
+    assert BINS.span_of(0.95, 0.99) is None
+    assert BINS.span_of(0.1, 0.4) is None
+    low, high = BINS.span_of(0.65, 0.75)
+    scores = np.linspace(0.5, 0.9, 400, endpoint=False) + 0.0004
+    inside = (scores >= low) & (scores < high)
+    assert BINS.counts(scores[inside]).tolist() == [0, *BINS.counts(scores)[1:3], 0]
+
+
+def test_plans_picked_out_stand_over_all_in_every_bar() -> None:
+    plot = histogram_plot("score")
+    scores, rows = [0.55, 0.65, 0.65, 0.75], np.array([False, True, False, True])
+    plot.fill(BINS, scores, np.array([0.7]), enacted=0.6, rows=rows)
+    assert plot.bars.data["share"].tolist() == [0.25, 0.5, 0.25, 0]
+    assert plot.bars.data["part"].tolist() == [0, 0.25, 0.25, 0]
+    assert plot.bars.data["words"][1] == "2 plans with 60.0% to 70.0%, 1 of them picked out"
+    plot.fill(BINS, scores, np.array([0.7]), enacted=0.6)
+    assert plot.bars.data["part"].tolist() == plot.bars.data["share"].tolist()
+    assert bar_words(BINS, [1, 0, 1200, 3])[::2] == [
+        "1 plan with 50.0% to 60.0%",
+        "1,200 plans with 70.0% to 80.0%",
+    ]
+
+
+def test_a_histogram_of_few_plans_is_marked_and_shown_all_the_same() -> None:
+    plot = histogram_plot("score")
+    plot.fill(BINS, [0.55], np.array([0.7]), enacted=0.6, early="few plans: early")
+    assert (plot.early.visible, plot.early.text) == (True, "few plans: early")
+    assert set(plot.bars.data["hatch"]) == {"right_diagonal_line"}
+    assert plot.bars.data["share"].tolist() == [1, 0, 0, 0]
+    plot.fill(BINS, [0.55], np.array([0.7]), enacted=0.6)
+    assert not plot.early.visible
+    assert set(plot.bars.data["hatch"]) == {" "}
+
+
+@pytest.mark.parametrize(
+    ("n_effective", "found", "words"),
+    [
+        (199, None, "few plans: early"),
+        (200, None, ""),
+        (900, Reliability(1.0, "agree"), ""),
+        (900, Reliability(1.0, "disagree"), "walks still disagree"),
+        (900, Reliability(2.0, "disagree"), ""),
+        (900, Reliability(1.0, "too early"), "few plans: early"),
+        (900, Reliability(1.0, "agree", stuck="It stands."), "a walk stands still"),
+    ],
+)
+def test_early_charts_say_why(n_effective: float, found: Reliability | None, words: str) -> None:
+    assert early_words(n_effective, 1.0, found) == words
 
 
 def test_histogram_shows_bars_outline_and_both_lines() -> None:

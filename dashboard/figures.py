@@ -1,0 +1,69 @@
+"""What all figures share: a plain frame, labels that stand on the paper, and an axis of ε."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bokeh.models import Label, Node
+from bokeh.plotting import figure
+
+from bottomup.dashboard.palette import INK, PAPER, RULE, SCALE
+from bottomup.dashboard.scaling import scale_with_page
+
+__all__ = ["FONT", "base_figure", "line_label", "name_epsilons"]
+
+FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
+_NAMED_EPSILONS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def base_figure(x_title: str, y_title: str, **options: Any) -> figure:
+    """A frame without tools, whose words grow with those of the page."""
+    given: dict[str, Any] = {"tools": "", **options}
+    plot = figure(
+        **given,
+        toolbar_location=None,
+        sizing_mode="stretch_both",
+        x_axis_label=x_title or None,
+        y_axis_label=y_title or None,
+        min_border_right=14,
+        outline_line_color=None,
+        background_fill_color=None,
+        border_fill_color=None,
+    )
+    plot.axis.axis_label_text_font = FONT
+    plot.axis.axis_label_text_font_size = "15px"
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.axis.axis_label_text_color = INK
+    plot.axis.major_label_text_font = FONT
+    plot.axis.major_label_text_font_size = "14px"
+    plot.axis.major_label_text_color = INK
+    plot.axis.axis_line_color = SCALE
+    plot.axis.major_tick_line_color = SCALE
+    plot.axis.minor_tick_line_color = None
+    plot.grid.grid_line_color = RULE
+    scale_with_page(plot)
+    return plot
+
+
+def line_label(color: str, *, bold: bool = False) -> Label:
+    """Words at the top of a frame, to stand beside an upright line; unseen until they are placed."""
+    return Label(
+        x=0,
+        y=Node.frame.top,
+        text="",
+        text_color=color,
+        text_font=FONT,
+        text_font_size="15px",
+        text_font_style="bold" if bold else "normal",
+        text_baseline="top",
+        background_fill_color=PAPER,
+        background_fill_alpha=0.9,
+        visible=False,
+    )
+
+
+def name_epsilons(plot: figure, epsilons: Sequence[float]) -> None:
+    """Label the lower axis with some of the slider's positions, which are evenly spread."""
+    named = {place: f"{epsilon:g}" for place, epsilon in enumerate(epsilons) if epsilon in _NAMED_EPSILONS}
+    plot.xaxis.ticker = list(named)
+    plot.xaxis.major_label_overrides = named
+    plot.xgrid.grid_line_color = None

@@ -1,0 +1,111 @@
+"""The numbers of a chart as a table, for those who cannot see it or want to work with them."""
+
+import html
+import io
+from collections.abc import Callable
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
+
+__all__ = ["NumbersTable", "disclosure", "numbers_table"]
+
+_CSS = """
+.numbers { max-height: 18rem; overflow: auto; }
+table { border-collapse: collapse; font-size: 0.9375rem; }
+caption { text-align: left; padding-bottom: 4px; color: var(--quiet, #4d5864); }
+th { text-align: right; font-weight: 400; color: var(--quiet, #4d5864); vertical-align: bottom; }
+th, td { padding: 2px 14px 2px 0; border-bottom: 1px solid var(--faint, #e3e7ea); }
+td { text-align: right; font-variant-numeric: tabular-nums; }
+"""
+
+
+class NumbersTable(pn.viewable.Viewer):
+    """A table with its numbers as a file.
+
+    Parameters
+    ----------
+    caption : str
+    file_name : str
+        Of the file that is saved, with its ending.
+    make : callable
+        Makes the table, or gives None while there is nothing to tell.
+    """
+
+    def __init__(self, caption: str, file_name: str, make: Callable[[], pd.DataFrame | None]) -> None:
+        super().__init__()
+        self._caption, self._make = caption, make
+        self._table = pn.pane.HTML(
+            stylesheets=[*TEXT_STYLE["stylesheets"], _CSS], margin=0, sizing_mode="stretch_width"
+        )
+        self._save = pmui.FileDownload(
+            callback=self._file,
+            filename=file_name,
+            label="Save as CSV",
+            auto=True,
+            variant="text",
+            size="small",
+            margin=(2, 0, 6, 0),
+            theme_config=THEME,
+        )
+        self._layout = pn.Column(self._table, self._save, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def refresh(self) -> None:
+        """Fill the table with the latest numbers."""
+        frame = self._make()
+        say(
+            self._table,
+            '<p class="quiet">Waiting for the first plans.</p>'
+            if frame is None
+            else numbers_table(frame, self._caption),
+        )
+
+    def _file(self) -> io.StringIO:
+        frame = self._make()
+        return io.StringIO("" if frame is None else frame.to_csv(index=False))
+
+
+def numbers_table(frame: pd.DataFrame, caption: str) -> str:
+    """A table as HTML, which can be read row by row and scrolled with the keyboard."""
+    head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame.columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(_cell(value))}</td>' for value in row)}</tr>"
+        for row in frame.itertuples(index=False)
+    )
+    return (
+        f'<div class="numbers" tabindex="0"><table><caption>{html.escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def disclosure(title: str, *parts: pn.viewable.Viewable) -> pmui.Accordion:
+    """A heading that opens what lies below it, closed at first."""
+    return pmui.Accordion(
+        (title, pn.Column(*parts, sizing_mode="stretch_width", margin=0)),
+        sizing_mode="stretch_width",
+        margin=0,
+        theme_config=THEME,
+        elevation=0,
+        title_variant="body2",
+        disable_gutters=True,
+        sx=_DISCLOSURE,
+        styles={"flex": "none"},
+    )
+
+
+_DISCLOSURE = {
+    "& .MuiAccordionSummary-root": {"minHeight": "2rem", "padding": 0},
+    "& .MuiAccordionSummary-content": {"margin": 0},
+    "& .MuiAccordionDetails-root": {"padding": 0},
+}
