@@ -85,6 +85,7 @@ class Session:
         settings = self.settings
         self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
         self.background: Background[list[WhatIf]] = Background()
+        self._described: tuple[object, object, PlanNumbers] | None = None
         self._closer = {"sample": CloserLook(), "baseline": CloserLook()}
         settings.param.watch(self._run_or_pause, "running")
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
@@ -145,6 +146,16 @@ class Session:
     def _sample_at(self, epsilon: float) -> Sample | None:
         standing = self.worker.progress.standing
         return None if standing is None else standing.recorded.sample(epsilon)
+
+    def numbers_of(self, shown: ShownPlan) -> PlanNumbers:
+        """Figures of a plan as it stands on the map."""
+        if shown.kind == "enacted":
+            return self.enacted_numbers
+        weighting, known = self.settings.weighting, self._described
+        if known is None or known[0] is not shown.assignment or known[1] != weighting:
+            numbers = self.prepared.describe(shown.assignment, self.n_districts, weighting)
+            known = self._described = (shown.assignment, weighting, numbers)
+        return known[2]
 
     def whole_plans(self) -> WholePlans | None:
         """Some hundred plans that stand for the chosen ε, or None until they are at hand: ask again."""

@@ -2,12 +2,11 @@
 
 import panel as pn
 import panel_material_ui as pmui
-import param
 
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
-from bottomup.dashboard.wording import ladder_line, progress_line, reliability_line
+from bottomup.dashboard.wording import progress_line, reliability_line
 
 __all__ = ["ControlsView"]
 
@@ -16,9 +15,6 @@ _WORDS_OF_SCORE = {
     "testimony": "A testimony counts when all its units lie in one district.",
     "cluster": "A cluster counts by the share of its weight in its best district.",
 }
-
-_WEIGHTINGS = {"By its units": "coverage", "All alike": "mass"}
-_MOVES = {"Mixture (fast)": "mixture", "Marked Edge Walk alone": "walk"}
 
 
 class ControlsView(pn.viewable.Viewer):
@@ -58,8 +54,6 @@ class ControlsView(pn.viewable.Viewer):
         )
         self._progress = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self._reliability = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(3))
-        self._ladder = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
-        self._advanced = self._advanced_settings()
         self._link()
         self._describe()
         self.refresh()
@@ -83,76 +77,21 @@ class ControlsView(pn.viewable.Viewer):
             pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
             self._reliability,
             self._progress,
-            self._advanced,
             sizing_mode="stretch_both",
             margin=(0, 16, 0, 16),
-            styles={
-                "flex": "none",
-                "width": "19.4rem",
-                "overflow-y": "auto",
-                "overflow-x": "hidden",
-                "gap": "6px",
-            },
+            styles={"gap": "6px"},
+            css_classes=["controls"],
+            stylesheets=[_CSS],
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
-
-    def _advanced_settings(self) -> pmui.Accordion:
-        settings = self._session.settings
-        self._tolerance = pmui.FloatInput(
-            label="Population tolerance (%)",
-            value=100 * settings.tolerance,
-            start=0.1,
-            end=50,
-            step=0.5,
-            **_FIELD,
-        )
-        self._compactness = pmui.FloatInput.from_param(
-            settings.param.compactness, label="Compactness β", step=0.0005, format="0.0000", **_FIELD
-        )
-        self._seed = pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_FIELD)
-        self._moves = pmui.Select(label="Moves", options=_MOVES, value=settings.moves, **_FIELD)
-        self._weighting = pmui.Select.from_param(
-            settings.param.weighting,
-            label="A testimony weighs in its cluster",
-            options=_WEIGHTINGS,
-            **_FIELD,
-        )
-        fields: list[pn.viewable.Viewable] = [
-            self._tolerance,
-            self._compactness,
-            self._seed,
-            self._moves,
-        ]
-        if self._session.prepared.has_clusters:
-            fields.append(self._weighting)
-        if len(self._session.prepared.inputs.plans) > 1:
-            fields.insert(
-                0, pmui.Select.from_param(settings.param.enacted, label="Enacted plan (red line)", **_FIELD)
-            )
-        note = pn.pane.HTML(
-            '<p class="quiet">A change here starts all walks anew, and so does another score.</p>',
-            **TEXT_STYLE,
-            sizing_mode="stretch_width",
-        )
-        return pmui.Accordion(
-            ("Advanced", pn.Column(*fields, note, self._ladder, sizing_mode="stretch_width", margin=0)),
-            sizing_mode="stretch_width",
-            margin=(4, 0, 8, 0),
-            theme_config=THEME,
-            elevation=0,
-            title_variant="subtitle1",
-            disable_gutters=True,
-        )
 
     def _link(self) -> None:
         settings = self._session.settings
         # Also while the thumb is on its way: the ladder answers at once.
         self._epsilon.param.watch(lambda event: settings.param.update(epsilon=event.new), "value")
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
-        self._tolerance.param.watch(self._set_tolerance, "value")
-        self._moves.param.watch(lambda event: settings.param.update(moves=event.new), "value")
         settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "weighting", "running"])
         settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
         self._run.on_click(lambda *_: self._start())
@@ -166,10 +105,6 @@ class ControlsView(pn.viewable.Viewer):
 
     def _stop(self) -> None:
         self._session.settings.running = False
-
-    def _set_tolerance(self, event: param.parameterized.Event) -> None:
-        if event.new is not None:
-            self._session.settings.tolerance = round(event.new / 100, 6)
 
     def _describe(self) -> None:
         """Words and buttons that follow the settings."""
@@ -197,12 +132,14 @@ class ControlsView(pn.viewable.Viewer):
             line += f" · {progress.steps_per_second:,.0f} steps a second"
         say(self._progress, f'<p class="quiet">{line}</p>')
         say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
-        say(self._ladder, f'<p class="quiet">{ladder_line(progress)}</p>')
 
 
 def _epsilon_label(value: float) -> str:
     return "0 (off)" if value == 0 else f"{value:g}"
 
 
+_CSS = """
+:host(.controls) { flex: none !important; width: 19.4rem !important; overflow: hidden auto; }
+@media (max-width: 1000px) { :host(.controls) { width: auto !important; overflow: visible; } }
+"""
 _BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}
-_FIELD = {"sizing_mode": "stretch_width", "margin": (6, 4, 6, 4), "theme_config": THEME, "size": "small"}

@@ -2,20 +2,25 @@
 
 import html
 import logging
+from collections.abc import Callable
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.io.document import hold
 
+from bottomup.dashboard.answers import QUESTIONS, answers
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.about import AboutView
 from bottomup.dashboard.views.communities import CommunitiesView
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.export import ExportView
-from bottomup.dashboard.views.findings import notes
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
+from bottomup.dashboard.views.keys import Keys
 from bottomup.dashboard.views.map import MapView
+from bottomup.dashboard.views.questions import Questions
 from bottomup.dashboard.views.release import has_browser
+from bottomup.dashboard.views.settings import SettingsView
 from bottomup.dashboard.views.spread import SpreadView
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME
 
@@ -27,22 +32,27 @@ TICK_MILLISECONDS = 150
 _WORDS_EVERY = 3
 _CHARTS_EVERY = 7
 _TABLE_EVERY = 33
-# After a tab has been opened for the first time nothing else is sent for so long.
+# After a view has been opened for the first time nothing else is sent for so long.
 _SETTLING_TICKS = 7
 
 
-TabView = HistogramsView | CommunitiesView | SpreadView | InfluenceView | ExportView
-_TABS: dict[str, type[TabView]] = {
-    "How does it compare?": HistogramsView,
-    "Which communities?": CommunitiesView,
-    "Who ends up where?": SpreadView,
-    "Who can sway it?": InfluenceView,
-    "Save a plan": ExportView,
+View = CommunitiesView | HistogramsView | SpreadView | InfluenceView | ExportView | SettingsView | AboutView
+_OF_QUESTIONS: tuple[Callable[[Session], View], ...] = (
+    CommunitiesView,
+    HistogramsView,
+    SpreadView,
+    InfluenceView,
+)
+# Views at the side of the four questions: name, icon and what makes them.
+_ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
+    "Save a plan": ("download", ExportView),
+    "Settings": ("tune", SettingsView),
+    "Data": ("folder_open", AboutView),
 }
 
 
 class PageView(pn.viewable.Viewer):
-    """Controls, map and tabs of a session.
+    """Questions, controls, map and the view of one question, or one at their side.
 
     Parameters
     ----------
@@ -56,67 +66,117 @@ class PageView(pn.viewable.Viewer):
         self._error = ""
         self._controls = ControlsView(session)
         self._map = MapView(session)
-        self._views: dict[int, TabView] = {}
-        self._frames = [pn.Column(sizing_mode="stretch_both", margin=0) for _ in _TABS]
-        self._tabs = pmui.Tabs(
-            *zip(_TABS, self._frames, strict=True),
-            sizing_mode="stretch_both",
-            margin=0,
-            theme_config=THEME,
-            sx=_TABS_STYLE,
+        self._views: dict[str, View] = {}
+        makers = dict(zip(QUESTIONS, _OF_QUESTIONS, strict=True))
+        makers |= {name: make for name, (_, make) in _ASIDE.items()}
+        self._makers = makers
+        self._frames = {
+            name: pn.Column(sizing_mode="stretch_both", margin=0, visible=False) for name in makers
+        }
+        self._questions = Questions(
+            questions=list(QUESTIONS),
+            answers=answers(session),
+            sizing_mode="stretch_width",
+            margin=(0, 16, 10, 16),
         )
-        self._tabs.param.watch(lambda *_: self._open_tab(), "active")
+        self._heading = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
+        self._open = QUESTIONS[0]
         self._settled = 0
-        self._open_tab()
+        self._show(self._open)
+        self._questions.param.watch(lambda event: self._open_question(event.new), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._layout = pn.Column(
-            _header(session),
+            self._header(),
             self._message,
+            self._questions,
             pn.Row(
                 self._controls,
                 pn.Row(
-                    self._map,
-                    sizing_mode="stretch_both",
-                    margin=0,
-                    styles={"flex": "1 1 50%", "min-width": "0"},
+                    self._map, sizing_mode="stretch_both", margin=0, css_classes=["half"], stylesheets=[_CSS]
                 ),
-                pn.Row(
-                    self._tabs,
+                pn.Column(
+                    self._heading,
+                    *self._frames.values(),
                     sizing_mode="stretch_both",
                     margin=(0, 16, 8, 8),
-                    styles={"flex": "1 1 50%", "min-width": "0"},
+                    css_classes=["half"],
+                    stylesheets=[_CSS],
                 ),
                 sizing_mode="stretch_both",
                 margin=0,
-                styles={"min-height": "0"},
+                css_classes=["body"],
+                stylesheets=[_CSS],
             ),
+            Keys({"Escape": session.selection.clear}),
             sizing_mode="stretch_both",
             margin=0,
-            styles={"height": "100vh", "width": "100vw", "overflow": "hidden", "background": "white"},
+            css_classes=["page"],
+            stylesheets=[_CSS],
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def _active_view(self) -> TabView:
-        return self._views[self._tabs.active]
+    def _header(self) -> pn.Row:
+        """Title, what the data are, and the way to the views at the side."""
+        session = self.session
+        inputs = session.prepared.inputs
+        about = (
+            f"{html.escape(inputs.geography.name)}: {inputs.geography.n_units:,} units, "
+            f"{session.n_districts} districts, {session.prepared.testimonies.n_testimonies:,} testimonies"
+        )
+        if inputs.note:
+            about += f". {html.escape(inputs.note)}"
+        # As much of it as fits on the line; the rest is under "Data".
+        style = "margin: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis"
+        title = f'<h1>Redistricting from the bottom up</h1><p class="quiet" style="{style}">{about}</p>'
+        buttons = []
+        for name, (icon, _) in _ASIDE.items():
+            button = pmui.Button(
+                label=name, icon=icon, variant="text", size="small", margin=(0, 0, 0, 4), theme_config=THEME
+            )
+            button.on_click(lambda _event, name=name: self._show(name))
+            buttons.append(button)
+        return pn.Row(
+            pn.pane.HTML(title, **TEXT_STYLE, sizing_mode="stretch_width", styles={"min-width": "0"}),
+            *buttons,
+            margin=(8, 16, 8, 16),
+            sizing_mode="stretch_width",
+            css_classes=["header"],
+            stylesheets=[_CSS],
+        )
 
-    def _open_tab(self) -> None:
-        """Make the view of a tab when it is first opened, so that the page opens sooner."""
-        active = self._tabs.active
-        if active in self._views:
-            self._views[active].refresh()
-            return
-        view = tuple(_TABS.values())[active](self.session)
-        # Filled before it is sent. On a busy machine changes overtake the view, and the browser, which does
-        # not know yet what they are of, throws them away with all that came in the same message.
-        view.refresh()
-        self._views[active] = view
-        self._frames[active].append(view)
-        self._settled = self._ticks + _SETTLING_TICKS if self._ticks else 0
+    def _open_question(self, place: int) -> None:
+        if place >= 0:
+            self._show(QUESTIONS[place])
+
+    def _show(self, name: str) -> None:
+        """Open a view, made when it is first opened, so that the page opens sooner."""
+        self._frames[self._open].visible = False
+        self._open = name
+        is_question = name in QUESTIONS
+        self._questions.active = QUESTIONS.index(name) if is_question else -1
+        self._heading.param.update(
+            object="" if is_question else f'<h2 style="margin-bottom: 6px">{name}</h2>',
+            visible=not is_question,
+        )
+        if name in self._views:
+            self._views[name].refresh()
+        else:
+            view = self._makers[name](self.session)
+            # Filled before it is sent. On a busy machine changes overtake the view, and the browser, which
+            # does not know yet what they are of, throws them away with all that came in the same message.
+            view.refresh()
+            self._views[name] = view
+            self._frames[name].append(view)
+            self._settled = self._ticks + _SETTLING_TICKS if self._ticks else 0
+        self._frames[name].visible = True
+
+    def _active_view(self) -> View:
+        return self._views[self._open]
 
     async def tick(self) -> None:
         """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
@@ -163,6 +223,9 @@ class PageView(pn.viewable.Viewer):
     def _refresh_words(self) -> None:
         self._controls.refresh()
         self._map.refresh_words()
+        found = answers(self.session)
+        if found != self._questions.answers:
+            self._questions.answers = found
 
     def show_failure(self, error: Exception) -> None:
         """Show an error of the page itself, and log it once."""
@@ -183,49 +246,20 @@ class PageView(pn.viewable.Viewer):
             self._message.param.update(object=shown, visible=bool(words))
 
 
-def _header(session: Session) -> pn.Row:
-    """Title and map, and beside them what is real and what is drawn."""
-    inputs = session.prepared.inputs
-    n_testimonies = session.prepared.testimonies.n_testimonies
-    title = (
-        f"<h1>Redistricting from the bottom up</h1>"
-        f'<p class="quiet" style="margin: 0">{html.escape(inputs.geography.name)}: '
-        f"{inputs.geography.n_units:,} units, {session.n_districts} districts, "
-        f"{n_testimonies:,} testimonies</p>"
-    )
-    header = pn.Row(
-        pn.pane.HTML(title, **TEXT_STYLE, styles={"flex": "none", "width": "27.9rem"}),
-        margin=(8, 16, 6, 16),
-        sizing_mode="stretch_width",
-    )
-    if inputs.note:
-        note = f'<p class="quiet" style="margin: 4px 0 0 0; font-size: 0.9rem">{html.escape(inputs.note)}</p>'
-        header.append(pn.pane.HTML(note, **TEXT_STYLE, sizing_mode="stretch_width"))
-    about_files = notes(session.prepared.findings)
-    if about_files is not None:
-        header.append(about_files)
-    return header
-
-
 def failure(words: str) -> str:
     """Markup of a readable error, as a sentence."""
     sentence = html.escape(f"{words[:1].upper()}{words[1:]}")
     return f'<div class="error"><b>Something needs your attention.</b> {sentence}</div>'
 
 
-_TABS_STYLE = {
-    "& .MuiTab-root": {
-        "textTransform": "none",
-        "fontSize": "1rem",
-        "lineHeight": 1.15,
-        "minHeight": "2.75rem",
-        "minWidth": 0,
-        "maxWidth": "none",
-        "flex": "1 1 auto",
-        "whiteSpace": "normal",
-        "padding": "0.25rem 0.5rem",
-    },
-    "& .MuiTabs-root": {"minHeight": "2.75rem"},
-    "& .MuiTabs-list": {"width": "100%"},
-    "& .MuiTabScrollButton-root": {"display": "none"},
+_CSS = """
+:host(.page) { height: 100vh; width: 100vw; overflow: hidden; background: var(--ground); }
+:host(.header) { align-items: center; flex-wrap: wrap; }
+:host(.body) { min-height: 0; }
+:host(.half) { flex: 1 1 50% !important; min-width: 0; }
+@media (max-width: 1000px) {
+  :host(.page) { height: auto; overflow: visible auto; }
+  :host(.body) { flex-direction: column !important; height: auto !important; }
+  :host(.half) { flex: none !important; width: auto !important; height: 36rem !important; margin: 0 16px 12px !important; }
 }
+"""

@@ -21,34 +21,38 @@ THEME: dict[str, Any] = {
 """Theme of every Material component."""
 
 PAGE_CSS = """
-:root { font-size: clamp(16px, 1.05vw, 24px); }
-html, body { margin: 0; padding: 0; height: 100%; background: #ffffff; }
+:root { font-size: clamp(16px, 1.05vw, 24px); color-scheme: light;
+  --font: Roboto, 'Liberation Sans', Arial, sans-serif;
+  --ink: #1d2733; --quiet: #4d5864; --line: #b6bdc4; --faint: #e3e7ea; --ground: #ffffff; --card: #f5f7f9;
+  --accent: #1f5c99; --good: #00794f; --good-ground: #e6f2ec; --warn: #b35900; --bad: #c1121f;
+  --bad-ground: #fdecea; }
+html, body { margin: 0; padding: 0; height: 100%; background: var(--ground); }
 """
 """Stylesheet of the document: words, and what is as wide as they are, grow with the window."""
 
 TEXT = """
-:host { font-family: Roboto, 'Liberation Sans', Arial, sans-serif; font-size: 1rem; line-height: 1.35;
-        color: #1d2733; }
+:host { font-family: var(--font); font-size: 1rem; line-height: 1.35;
+        color: var(--ink); }
 p { margin: 0 0 6px 0; }
 h1 { font-size: 1.375rem; font-weight: 700; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.0625rem; font-weight: 700; margin: 0 0 2px 0; }
 b { font-weight: 700; }
 .said { font-size: 1.125rem; }
-.quiet { color: #4d5864; font-size: 0.9375rem; }
-.ends { display: flex; justify-content: space-between; gap: 1.5rem; color: #4d5864; font-size: 0.9375rem;
+.quiet { color: var(--quiet); font-size: 0.9375rem; }
+.ends { display: flex; justify-content: space-between; gap: 1.5rem; color: var(--quiet); font-size: 0.9375rem;
         line-height: 1.2; }
 .ends span:last-child { text-align: right; }
 .figures { display: flex; flex-wrap: wrap; gap: 2px 1.6rem; }
-.figures div { white-space: nowrap; color: #4d5864; font-size: 0.9375rem; }
-.figures b { color: #1d2733; font-size: 1.125rem; }
-.key { display: flex; flex-wrap: wrap; gap: 2px 1.25rem; color: #1d2733; font-size: 0.9375rem; }
+.figures div { white-space: nowrap; color: var(--quiet); font-size: 0.9375rem; }
+.figures b { color: var(--ink); font-size: 1.125rem; }
+.key { display: flex; flex-wrap: wrap; gap: 2px 1.25rem; color: var(--ink); font-size: 0.9375rem; }
 .key span { white-space: nowrap; }
 .key i { display: inline-block; width: 1.375rem; margin-right: 0.44rem; vertical-align: middle;
          box-sizing: border-box; }
-.reliability { border-left: 5px solid #8a939c; padding: 2px 0 2px 10px; }
-.reliability.agree { border-color: #00794f; }
-.reliability.disagree { border-color: #b35900; }
-.error { background: #fdecea; border-left: 5px solid #c1121f; padding: 8px 12px; }
+.reliability { border-left: 5px solid var(--line); padding: 2px 0 2px 10px; }
+.reliability.agree { border-color: var(--good); }
+.reliability.disagree { border-color: var(--warn); }
+.error { background: var(--bad-ground); border-left: 5px solid var(--bad); padding: 8px 12px; }
 """
 """Stylesheet of every pane of words."""
 

@@ -23,7 +23,7 @@ LINES = """title => {
 def page(visit: Any, gridland: str) -> Iterator[Any]:
     visit.open(gridland)
     visit.page.get_by_text(re.compile(r"^Round ")).wait_for()
-    visit.page.get_by_role("tab", name="Who can sway it?").click()
+    visit.page.get_by_role("tab", name="How much can anyone sway it?").click()
     yield visit.page
     visit.assert_clean()
 

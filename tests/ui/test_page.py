@@ -85,6 +85,11 @@ def has_red_line(page: Any, kind: str) -> bool:
     return bool((np.abs(column - RED).max(axis=1) < 40).mean() > 0.9)
 
 
+def compare(page: Any) -> None:
+    """Open the histograms."""
+    page.get_by_role("tab", name="How does it compare").click()
+
+
 def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
     end = time.monotonic() + PATIENCE_SECONDS
     while not condition():
@@ -125,6 +130,7 @@ def latest(n_rounds: int) -> int:
 
 def pause(page: Any, at_least: int = 40) -> None:
     """Pause the walks, and wait for words, charts and map to say where they stand."""
+    compare(page)
     wait_for(page, lambda: rounds(page) >= at_least, f"{at_least} rounds were not reached")
     page.get_by_role("button", name="Pause").click()
     page.get_by_text("steps a second").wait_for(state="detached")
@@ -135,21 +141,20 @@ def pause(page: Any, at_least: int = 40) -> None:
 def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None:
     visit.open(demo)
     page = visit.page
-    for words in (
-        "Real: the county outlines",
-        "Drawn: the block groups",
-        "odds of any plan change at most ×2.7",
-    ):
+    for words in ("Real: the county outlines", "odds of any plan change at most ×2.7"):
         page.get_by_text(words).first.wait_for()
+    compare(page)
     wait_for(page, lambda: charted(page) > 4, "no plans were recorded")
-    for tab, words in {
-        "Which communities?": "testimonies are kept whole clearly more often",
-        "Who ends up where?": "the districts are put in order first",
-        "Save a plan": "on your own screen is no release",
-        "How does it compare?": "Drawn from",
-    }.items():
-        page.get_by_role("tab", name=tab).click()
-        page.get_by_text(words).first.wait_for()
+    for role, name, words in (
+        ("tab", "Which communities", "testimonies are kept whole clearly more often"),
+        ("tab", "Who ends up where?", "the districts are put in order first"),
+        ("button", "Save a plan", "on your own screen is no release"),
+        ("button", "Settings", "starts all walks anew"),
+        ("button", "Data", "Drawn: the block groups"),
+        ("tab", "How does it compare", "Drawn from"),
+    ):
+        page.get_by_role(role, name=name).click()
+        page.get_by_text(words).and_(page.locator(":visible")).first.wait_for()
     visit.assert_clean()
 
 
@@ -178,6 +183,7 @@ def test_the_red_line_is_there_although_the_page_took_long_to_load(visit: Any, d
 
     page.route_web_socket(re.compile(r"/ws(\?|$)"), route)
     visit.open(demo)
+    compare(page)
     wait_for(page, lambda: bool(held), "the browser never said that the page is ready")
     # So much time that the page would have been filled, had it not waited.
     page.wait_for_timeout(4000)
@@ -192,6 +198,7 @@ def test_the_red_line_is_there_although_the_page_took_long_to_load(visit: Any, d
 def test_words_grow_with_the_window_and_axes_stay_inside(visit: Any, demo: str) -> None:
     visit.open(demo)
     page = visit.page
+    compare(page)
     wait_for(page, lambda: charted(page) > 4, "no plans were recorded")
     for width, height, factor in ((1280, 720, 1.0), (1920, 1080, 1.26)):
         page.set_viewport_size({"width": width, "height": height})
@@ -259,7 +266,7 @@ def test_a_tap_on_a_bar_shows_a_plan_from_it(visit: Any, demo: str) -> None:
     page.mouse.click(*place)
     page.get_by_text(re.compile(r"^Plan 1 of \d+ in the bar")).wait_for()
     wait_for(page, lambda: page.evaluate(LABELS) != before, "the map did not change")
-    whole = page.get_by_text(re.compile("of testimonies whole")).inner_text()
+    whole = page.locator(".figures").get_by_text(re.compile("of testimonies whole")).inner_text()
     assert low - 0.0005 <= float(whole.split("%")[0]) / 100 <= high + 0.0005
     page.mouse.click(*place)
     page.get_by_text(re.compile(r"^Plan 2 of \d+ in the bar")).wait_for()
@@ -268,9 +275,11 @@ def test_a_tap_on_a_bar_shows_a_plan_from_it(visit: Any, demo: str) -> None:
     visit.assert_clean()
 
 
-def save(page: Any, button: str, folder: Path) -> Path:
+def save(page: Any, kind: str, contents: str, folder: Path) -> Path:
+    page.get_by_role("button", name=kind, exact=True).click()
+    page.get_by_text(contents).wait_for()
     with page.expect_download() as waiting:
-        page.get_by_text(button).click()
+        page.get_by_role("button", name="Save", exact=True).click()
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
@@ -280,15 +289,15 @@ def test_saved_files_are_the_plan_on_the_map(visit: Any, demo: str, tmp_path: Pa
     visit.open(demo)
     page = visit.page
     pause(page, at_least=5)
-    page.get_by_role("tab", name="Save a plan").click()
-    districts_path = save(page, "Save districts as GeoJSON", tmp_path)
+    page.get_by_role("button", name="Save a plan").click()
+    districts_path = save(page, "Districts", "An outline for each district", tmp_path)
     assert re.fullmatch(
-        r"Missouri-demonstration_current-plan_eps-[\d.]+_testimony_round-\d+_districts\.geojson",
+        r"Missouri-demonstration_current-plan_eps-[\d.]+_testimony_round-\d+_districts_[0-9a-f]{12}\.geojson",
         districts_path.name,
     )
     districts = gpd.read_file(districts_path)
-    units = gpd.read_file(save(page, "Save units as GeoJSON", tmp_path))
-    table = pd.read_csv(save(page, "Save two columns as CSV", tmp_path), dtype=str)
+    units = gpd.read_file(save(page, "Units", "Every unit with its district", tmp_path))
+    table = pd.read_csv(save(page, "Two columns", "A CSV of unit id", tmp_path), dtype=str)
     assert districts.crs == units.crs == "EPSG:4326"
     saved = [int(label) - 1 for label in units["district"]]
     wait_for(page, lambda: page.evaluate(LABELS) == saved, "the map shows another plan than was saved")
@@ -305,10 +314,11 @@ def test_the_page_works_from_files_of_ones_own(visit: Any, gridland: str) -> Non
     visit.open(gridland)
     page = visit.page
     page.get_by_text("Gridland: 144 units, 4 districts, 20 testimonies").wait_for()
-    page.get_by_role("button", name="Advanced").click()
+    page.get_by_role("button", name="Settings").click()
     tolerance = page.get_by_label("Population tolerance (%)")
     tolerance.fill("30")
     tolerance.press("Enter")
+    compare(page)
     wait_for(page, lambda: charted(page) > 50, "no plans were recorded")
     page.get_by_role("tab", name="Who ends up where?").click()
     page.get_by_text("no columns of Democratic and Republican votes").wait_for()

@@ -1,0 +1,47 @@
+"""About the data: what they are, and what is good to know about the files."""
+
+import html
+
+import panel as pn
+
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.findings import notes
+from bottomup.dashboard.views.style import TEXT_STYLE
+
+__all__ = ["AboutView"]
+
+
+class AboutView(pn.viewable.Viewer):
+    """What the data are, and what was found in the files.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        prepared = session.prepared
+        inputs = prepared.inputs
+        rows: list[pn.viewable.Viewable] = []
+        if inputs.note:
+            rows.append(_words(f"<p>{html.escape(inputs.note)}</p>"))
+        about_files = notes(prepared.findings)
+        if about_files is not None:
+            rows.append(about_files)
+        self._layout = pn.Column(
+            *rows,
+            sizing_mode="stretch_both",
+            margin=0,
+            styles={"overflow-y": "auto", "overflow-x": "hidden", "gap": "10px"},
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def refresh(self) -> None:
+        """Nothing here changes by itself."""
+
+
+def _words(markup: str) -> pn.pane.HTML:
+    return pn.pane.HTML(markup, **TEXT_STYLE, sizing_mode="stretch_width")
