@@ -18,7 +18,8 @@ from bottomup.data.testimony_formats.common import (
     cluster_column,
     refuse_repeated_ids,
 )
-from bottomup.data.testimony_formats.people import names_people
+from bottomup.data.testimony_formats.descriptions import describe, describing_columns
+from bottomup.data.testimony_formats.people import is_personal, names_people
 
 Rows = Sequence[Sequence[str]]
 
@@ -79,38 +80,54 @@ def read_wide(
             f"{str(path)!r} has marks in columns without a heading, number {list_some(nameless)}.",
             remedy="Row 1 must name each unit or testimony.",
         )
-    cluster = None if by_unit else cluster_column(header, given, path)
-    aside = _others(
-        path, header, rows, {label, *marks, *([] if cluster is None else [header.index(cluster)])}
+    return (
+        _by_unit(path, header, rows, layout) if by_unit else _by_testimony(path, header, rows, given, layout)
     )
-    labels = [_cell(row, label) for row in rows]
-    yes = {cell for row in rows for cell in row if _meaning(cell) in _YES}
-    if by_unit:
-        _refuse_repeated_units(path, header[label], labels)
-        names = [header[at] for at in marks]
-        _refuse_blanks(path, "column", names, ([_cell(row, at) for row in rows] for at in marks))
-        units = [
-            tuple(unit for unit, row in zip(labels, rows, strict=True) if _cell(row, at) in yes)
-            for at in marks
-        ]
-        communities = tuple(Community(name, own) for name, own in zip(names, units, strict=True))
-        return Reading(path, "a table of units by testimonies", communities, remarks=aside)
-    numbers = [str(number) for number in range(1, len(rows) + 1)]
-    _refuse_blanks(
-        path,
-        "row",
-        [str(number) for number in range(2, len(rows) + 2)],
-        ([_cell(row, at) for at in marks] for row in rows),
+
+
+def _by_unit(path: Path, header: Sequence[str], rows: Rows, layout: _Layout) -> Reading:
+    label, marks, _ = layout
+    aside = _others(path, header, rows, {label, *marks})
+    units = [_cell(row, label) for row in rows]
+    _refuse_repeated_units(path, header[label], units)
+    names = [header[at] for at in marks]
+    _refuse_blanks(path, "column", names, ([_cell(row, at) for row in rows] for at in marks))
+    yes = _cells_that_say_yes(rows)
+    communities = tuple(
+        Community(name, tuple(unit for unit, row in zip(units, rows, strict=True) if _cell(row, at) in yes))
+        for name, at in zip(names, marks, strict=True)
     )
-    chosen = given.testimony is not None
-    names = numbers if names_people(header[label], header, is_layer=False, is_chosen=chosen) else labels
-    refuse_repeated_ids(path, header[label], names)
+    return Reading(path, "a table of units by testimonies", communities, remarks=_left_aside(aside))
+
+
+def _by_testimony(path: Path, header: Sequence[str], rows: Rows, given: Columns, layout: _Layout) -> Reading:
+    label, marks, _ = layout
+    cluster = cluster_column(header, given, path)
     at_cluster = None if cluster is None else header.index(cluster)
+    others = _others(path, header, rows, {label, at_cluster, *marks})
+    # A unit that nobody marks may have an empty column.
+    others = [name for name in others if any(_cell(row, header.index(name)) for row in rows)]
+    described = describing_columns(others, header[label], is_layer=False)
+    personal = [name for name in others if name not in described and is_personal(name)]
+    numbers = range(1, len(rows) + 1)
+    in_file = [str(number + 1) for number in numbers]
+    _refuse_blanks(path, "row", in_file, ([_cell(row, at) for at in marks] for row in rows))
+    names = [_cell(row, label) for row in rows]
+    if names_people(
+        header[label],
+        [header[label], *others],
+        is_layer=False,
+        is_chosen=given.testimony is not None,
+    ):
+        names = [str(number) for number in numbers]
+    refuse_repeated_ids(path, header[label], names)
+    yes = _cells_that_say_yes(rows)
     communities = tuple(
         Community(
             name,
             tuple(header[at] for at in marks if _cell(row, at) in yes),
             cluster="" if at_cluster is None else _cell(row, at_cluster),
+            text=describe({other: _cell(row, header.index(other)) for other in others}, described, personal),
         )
         for name, row in zip(names, rows, strict=True)
     )
@@ -119,9 +136,13 @@ def read_wide(
         "a table of testimonies by units",
         communities,
         id_column=header[label],
-        remarks=aside,
-        columns=tuple(header),
+        remarks=_left_aside([name for name in others if name not in described]),
+        columns=(header[label], *others),
     )
+
+
+def _cells_that_say_yes(rows: Rows) -> frozenset[str]:
+    return frozenset(cell for cell in set().union(*rows) if _meaning(cell) in _YES)
 
 
 def refuse_marks_beside(path: Path, header: Sequence[str], rows: Rows, used: Iterable[int]) -> None:
@@ -216,19 +237,19 @@ def _find_label(header: Sequence[str], rows: Rows, marks: Sequence[int]) -> int 
     return next((at for at in filled if _are_distinct(rows, at)), next(iter(filled), None))
 
 
-def _others(path: Path, header: Sequence[str], rows: Rows, used: Container[int]) -> tuple[str, ...]:
-    """Say which columns are left aside; refuse those that would be marks but for some of their cells."""
-    aside, unclear = [], []
+def _others(path: Path, header: Sequence[str], rows: Rows, used: Container[int | None]) -> list[str]:
+    """Return the columns without marks; refuse those that would be marks but for some of their cells."""
+    others, unclear = [], []
     for at, name in enumerate(header):
         if at in used:
             continue
         cells = [(number, cell) for number, row in enumerate(rows, 2) if (cell := _cell(row, at))]
         strange = [(number, cell) for number, cell in cells if _meaning(cell) not in _YES | _NO]
-        if cells and 2 * len(strange) <= len(cells) and (at or name):
-            number, cell = strange[0] if strange else (2, "")
+        if strange and 2 * len(strange) <= len(cells):
+            number, cell = strange[0]
             unclear.append(f"{name or at + 1} ({cell!r} in row {number})")
         elif name:
-            aside.append(name)
+            others.append(name)
     if unclear:
         raise DataError(
             "unclear_marks",
@@ -236,9 +257,13 @@ def _others(path: Path, header: Sequence[str], rows: Rows, used: Container[int])
             f"{'holds' if len(unclear) == 1 else 'hold'} something else too: {list_some(unclear)}.",
             remedy=f"{_WRITE}; take out columns and rows that are about something else, such as totals.",
         )
-    if not aside:
+    return others
+
+
+def _left_aside(columns: Sequence[str]) -> tuple[str, ...]:
+    if not columns:
         return ()
-    return (f"{count(len(aside), 'column')} without marks left aside: {list_some(aside)}",)
+    return (f"{count(len(columns), 'column')} without marks left aside: {list_some(columns)}",)
 
 
 def _refuse_blanks(path: Path, kind: str, names: Sequence[str], cells: Iterable[Sequence[str]]) -> None:

@@ -459,6 +459,7 @@ def test_wide_tables_of_marks(read, yes, no):
     assert by_unit.remarks == (() if no else ("a.csv: 1 column without marks left aside: nowhere",))
     by_testimony = read("b.csv", wide("testimony", yes, no, by_unit=False))
     assert covered(by_testimony) == WIDE
+    assert by_testimony.remarks == ()
     assert by_testimony.status == ("used", "used", "empty")
 
 
@@ -499,6 +500,15 @@ def test_a_wide_table_of_testimonies_may_have_clusters(read):
     testimonies = read("a.csv", text)
     assert covered(testimonies) == WIDE
     assert testimonies.clusters.of_testimony.tolist() == [1, 1, 0]
+
+
+def test_what_else_a_wide_table_says_of_communities(read):
+    """Their titles come along, the people do not."""
+    rows = [["a", "Old Town", "Ann Lee", "1", "0"], ["b", "Lee Hill", "Bo Lee", "0", "1"]]
+    text = write_csv(["testimony", "title", "submitted by", "000", "001"], *rows)
+    testimonies = read("a.csv", text)
+    assert testimonies.texts == {"a": "Old Town", "b": "… Hill"}
+    assert testimonies.remarks == ("a.csv: 1 column without marks left aside: submitted by",)
 
 
 def test_columns_about_the_units_are_left_aside(read):
