@@ -67,6 +67,7 @@ def read_wide(
         If it may be read in two ways, a cell is neither yes nor no, blanks stand among zeros, a unit or a
         testimony occurs twice or has no name, or a row has more cells than the header.
     """
+    rows = _padded(rows, len(header))
     layout = _find_layout(path, header, rows, given, id_column, unit_ids)
     if layout is None:
         return None
@@ -88,13 +89,13 @@ def read_wide(
 def _by_unit(path: Path, header: Sequence[str], rows: Rows, layout: _Layout) -> Reading:
     label, marks, _ = layout
     aside = _others(path, header, rows, {label, *marks})
-    units = [_cell(row, label) for row in rows]
+    units = [row[label] for row in rows]
     _refuse_repeated_units(path, header[label], units)
     names = [header[at] for at in marks]
-    _refuse_blanks(path, "column", names, ([_cell(row, at) for row in rows] for at in marks))
+    _refuse_blanks(path, "column", names, ([row[at] for row in rows] for at in marks))
     yes = _cells_that_say_yes(rows)
     communities = tuple(
-        Community(name, tuple(unit for unit, row in zip(units, rows, strict=True) if _cell(row, at) in yes))
+        Community(name, tuple(unit for unit, row in zip(units, rows, strict=True) if row[at] in yes))
         for name, at in zip(names, marks, strict=True)
     )
     return Reading(path, "a table of units by testimonies", communities, remarks=_left_aside(aside))
@@ -106,13 +107,13 @@ def _by_testimony(path: Path, header: Sequence[str], rows: Rows, given: Columns,
     at_cluster = None if cluster is None else header.index(cluster)
     others = _others(path, header, rows, {label, at_cluster, *marks})
     # A unit that nobody marks may have an empty column.
-    others = [name for name in others if any(_cell(row, header.index(name)) for row in rows)]
+    others = [name for name in others if any(row[header.index(name)] for row in rows)]
     described = describing_columns(others, header[label], is_layer=False)
     personal = [name for name in others if name not in described and is_personal(name)]
     numbers = range(1, len(rows) + 1)
     in_file = [str(number + 1) for number in numbers]
-    _refuse_blanks(path, "row", in_file, ([_cell(row, at) for at in marks] for row in rows))
-    names = [_cell(row, label) for row in rows]
+    _refuse_blanks(path, "row", in_file, ([row[at] for at in marks] for row in rows))
+    names = [row[label] for row in rows]
     if names_people(
         header[label],
         [header[label], *others],
@@ -125,9 +126,9 @@ def _by_testimony(path: Path, header: Sequence[str], rows: Rows, given: Columns,
     communities = tuple(
         Community(
             name,
-            tuple(header[at] for at in marks if _cell(row, at) in yes),
-            cluster="" if at_cluster is None else _cell(row, at_cluster),
-            text=describe({other: _cell(row, header.index(other)) for other in others}, described, personal),
+            tuple(header[at] for at in marks if row[at] in yes),
+            cluster="" if at_cluster is None else row[at_cluster],
+            text=describe({other: row[header.index(other)] for other in others}, described, personal),
         )
         for name, row in zip(names, rows, strict=True)
     )
@@ -147,7 +148,7 @@ def _cells_that_say_yes(rows: Rows) -> frozenset[str]:
 
 def refuse_marks_beside(path: Path, header: Sequence[str], rows: Rows, used: Iterable[int]) -> None:
     """Raise a DataError if a table that is read by some of its columns has several of marks besides."""
-    read = sorted(set(used))
+    read, rows = sorted(set(used)), _padded(rows, len(header))
     marks = [header[at] for at in range(len(header)) if at not in read and _is_marked(rows, at)]
     if len(marks) > 1:
         columns = list_some([repr(header[at]) for at in read])
@@ -185,7 +186,7 @@ def _find_layout(
     marks = [at for at in marks if at or header[at]]
     if label_at is None or not marks:
         return None
-    rows_on_map = any(_cell(row, label_at) in unit_ids for row in rows)
+    rows_on_map = any(row[label_at] in unit_ids for row in rows)
     heads_on_map = any(header[at] in unit_ids for at in marks)
     is_either = label is None or (given == Columns() and label.lower() in unit_names)
     if is_either and not by_unit:
@@ -212,8 +213,9 @@ def _unclear(path: Path, column: str, why: str) -> DataError:
     )
 
 
-def _cell(row: Sequence[str], at: int) -> str:
-    return row[at] if at < len(row) else ""
+def _padded(rows: Rows, width: int) -> Rows:
+    """Return rows of which none has fewer cells than the header."""
+    return [row if len(row) >= width else [*row, *[""] * (width - len(row))] for row in rows]
 
 
 def _meaning(cell: str) -> str:
@@ -222,18 +224,18 @@ def _meaning(cell: str) -> str:
 
 def _is_marked(rows: Rows, at: int) -> bool:
     """Tell whether a column has marks, and nothing else but blanks."""
-    meanings = {_meaning(cell) for cell in {_cell(row, at) for row in rows}} - {""}
+    meanings = {_meaning(cell) for cell in {row[at] for row in rows}} - {""}
     return bool(meanings) and meanings <= _YES | _NO
 
 
 def _are_distinct(rows: Rows, at: int) -> bool:
-    cells = {_cell(row, at) for row in rows}
+    cells = {row[at] for row in rows}
     return len(cells) == len(rows) and "" not in cells
 
 
 def _find_label(header: Sequence[str], rows: Rows, marks: Sequence[int]) -> int | None:
     """Return the column that rows are called by: the first that tells them apart, or is filled in all."""
-    filled = [at for at in range(len(header)) if at not in marks and all(_cell(row, at) for row in rows)]
+    filled = [at for at in range(len(header)) if at not in marks and all(row[at] for row in rows)]
     return next((at for at in filled if _are_distinct(rows, at)), next(iter(filled), None))
 
 
@@ -243,7 +245,7 @@ def _others(path: Path, header: Sequence[str], rows: Rows, used: Container[int |
     for at, name in enumerate(header):
         if at in used:
             continue
-        cells = [(number, cell) for number, row in enumerate(rows, 2) if (cell := _cell(row, at))]
+        cells = [(number, cell) for number, row in enumerate(rows, 2) if (cell := row[at])]
         strange = [(number, cell) for number, cell in cells if _meaning(cell) not in _YES | _NO]
         if strange and 2 * len(strange) <= len(cells):
             number, cell = strange[0]
