@@ -112,8 +112,8 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--testimonies",
         metavar="FILE|FOLDER",
-        help="CSV (testimony, unit[, cluster]), GIS polygons, plans of Districtr, files of Representable and "
-        "portals, block tables, or a folder of any of these",
+        help="CSV (testimony, unit[, cluster]; or wide, of 1 and 0), GIS polygons, plans of Districtr, files "
+        "of Representable and portals, block tables, or a folder of any of these",
     )
     group.add_argument(
         "--crosswalk",
@@ -122,10 +122,10 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--clusters",
-        metavar="COLUMN|FILE|hausdorff:N",
+        metavar="COLUMN|FILE|hausdorff:N[:LINKAGE]",
         help="clusters from public geography: a column of the units, such as their county, or a GIS file of "
         "polygons; each testimony goes to the zone that holds most of its people. Or hausdorff:N, N clusters "
-        "of near testimonies",
+        "of near testimonies, with average linkage or that of hausdorff:N:single and hausdorff:N:complete",
     )
     group.add_argument(
         "--deduplicate", action="store_true", help="let testimonies of the same units count once"
