@@ -1,7 +1,6 @@
 """The ladders that a page runs: two from unlike starts, with a rung for every part of the slider."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +14,17 @@ from bottomup.dashboard.repairing import Start, start_of
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.worker import Standing
 from bottomup.data.plans import population_bounds
-from bottomup.sampler import traces
 from bottomup.sampler.chain import WALK_ALONE, Outcomes, Records, default_mixture
 from bottomup.sampler.ladder import Ladder, first_rungs
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.reweighting import neighbouring_rungs
+from bottomup.sampler.shares import available_shares, judged_shares
 from bottomup.sampler.start import StartError, check_assignment, make_unlike_starts
 from bottomup.sampler.statistics import evaluate_plan, ranked_shares
 from bottomup.sampler.stuck import MIN_STEPS, why_stuck
 from bottomup.sampler.target import Target
 
-__all__ = ["PLACINGS", "TREE_MADE", "PageLadders", "Share", "available_shares"]
+__all__ = ["PLACINGS", "TREE_MADE", "PageLadders"]
 
 PLACINGS = (8, 24, 56, 120)
 """Rounds after which the rungs are placed anew; the burn-in ends with the last."""
@@ -37,21 +36,6 @@ _ROUNDS_PER_SWEEP = 4
 # least must still be enough to compare ladders, for a full recording drops every second plan.
 _RECORDING_BYTES = 40e6
 _LEAST_CAPACITY, _MOST_CAPACITY = 400, 1000
-# What the page calls them, by the sampler's names.
-_SHARE_NAMES = {"Black": "black_vap", "Democratic": "democratic"}
-
-
-class Share(NamedTuple):
-    """A part of the people by district that is compared over plans."""
-
-    numerator: NDArray[np.float64]
-    denominator: NDArray[np.float64]
-
-
-def available_shares(inputs: Inputs) -> dict[str, Share]:
-    """Shares that the geography's columns allow: ``"black_vap"``, ``"democratic"``, both or none."""
-    found = traces.available_shares(inputs.geography)
-    return {_SHARE_NAMES[name]: Share(*columns) for name, columns in found.items()}
 
 
 class PageLadders:
@@ -79,7 +63,7 @@ class PageLadders:
         start = start_of(inputs, plan, lower, upper)
         self._problem = problem
         self._design = design
-        self._shares = available_shares(inputs)
+        self._shares = available_shares(geography)
         self._n_districts = plan.n_districts
         self._enacted = plan.assignment
         target = Target(
@@ -164,13 +148,14 @@ class PageLadders:
             # What is recorded now goes when the rungs are placed anew.
             left = None if seconds is None else seconds * (to_go + LEAST_PLANS)
             return Reliability(epsilon, "too early", seconds_left=left, stuck=stuck)
-        return judge(shown, epsilon, starts, self._n_districts, seconds, stuck)
+        return judge(shown, epsilon, starts, self._n_districts, seconds, judged_shares(self._shares), stuck)
 
     def _begin_recording(self) -> None:
         ladder, problem = self._ladder, self._problem
         n_recordings = ladder.n_ladders * ladder.n_rungs
         # A plan is compressed to a sixth or better.
-        bytes_per_plan = problem.n_units / 6 + problem.n_testimonies / 8 + 8 * self._n_districts + 100
+        bytes_of_shares = 4 * self._n_districts * len(self._shares)
+        bytes_per_plan = problem.n_units / 6 + problem.n_testimonies / 8 + bytes_of_shares + 100
         capacity = int(_RECORDING_BYTES / n_recordings / bytes_per_plan)
         capacity = min(max(capacity, _LEAST_CAPACITY), _MOST_CAPACITY) // 2 * 2
         self._recorded = RecordedLadders(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from bottomup.data.changes import deduplicate
 from bottomup.data.clusters import cluster_as
+from bottomup.data.electorate import Votes
 from bottomup.data.errors import DataError
 from bottomup.data.geography import Files, Geography, read_geography
 from bottomup.data.plans import Plan, load_plan
@@ -43,7 +44,12 @@ LEDGER_FILE = "bottomup-ledger.csv"
 """Where releases are written when no other file is named."""
 DEMO_PLAN = "cd2025"
 # What errors call arguments of functions is an option here, or cannot be given.
-_OPTIONS = {"id_column": "--id", "population_column": "--population", "district_column": "--plan-column"}
+_OPTIONS = {
+    "id_column": "--id",
+    "population_column": "--population",
+    "voting_age_column": "--voting-age",
+    "district_column": "--plan-column",
+}
 _NO_OPTION = re.compile(r", or name it with (testimony|unit|cluster)_column")
 
 
@@ -147,6 +153,23 @@ def add_map_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--id", metavar="COLUMN", help="column of unit ids (guessed when not given)")
     group.add_argument("--population", metavar="COLUMN", help="column of people (guessed when not given)")
     group.add_argument(
+        "--voting-age", metavar="COLUMN", help="column of people of voting age (guessed when not given)"
+    )
+    group.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        metavar="NAME=COLUMN",
+        help="column of the people of voting age of a group; may be given again (common ones are found)",
+    )
+    group.add_argument(
+        "--election",
+        action="append",
+        default=[],
+        metavar="NAME=DEM_COLUMN,REP_COLUMN",
+        help="columns of the votes of an election; may be given again (common ones are found)",
+    )
+    group.add_argument(
         "--repairs", metavar="FILE", help="log of repairs to the map, which `bottomup check` writes"
     )
     group.add_argument("--name", metavar="TEXT", help="name of the map, used in titles and file names")
@@ -239,6 +262,9 @@ def page_arguments(options: argparse.Namespace) -> list[str]:
         value = getattr(options, name)
         if value is True:
             arguments.append(_option(name))
+        elif isinstance(value, list):
+            # In one word, so that what begins with a dash is no option.
+            arguments += [f"{_option(name)}={each}" for each in value]
         elif value:
             arguments += [_option(name), value]
     return arguments
@@ -281,8 +307,34 @@ def files_of(options: argparse.Namespace) -> Files:
     logged = () if options.repairs is None else read_repairs(options.repairs)
     chosen = getattr(options, "chosen_repairs", ())
     return Files(
-        options.units, options.edges, options.shapes, options.id, options.population, (*logged, *chosen)
+        units=options.units,
+        edges=options.edges,
+        shapes=options.shapes,
+        id_column=options.id,
+        population_column=options.population,
+        repairs=(*logged, *chosen),
+        voting_age_column=options.voting_age,
+        groups={name: columns[0] for name, columns in _named_columns("--group", options.group, 1)},
+        elections={
+            name: Votes(columns[0], columns[1])
+            for name, columns in _named_columns("--election", options.election, 2)
+        },
     )
+
+
+def _named_columns(option: str, given: Sequence[str], n_columns: int) -> Iterator[tuple[str, list[str]]]:
+    """Take names and their columns apart."""
+    for text in given:
+        name, _, rest = text.partition("=")
+        columns = [column.strip() for column in rest.split(",", n_columns - 1)]
+        if not name.strip() or not all(columns) or len(columns) < n_columns:
+            form = "NAME=COLUMN" if n_columns == 1 else "NAME=DEM_COLUMN,REP_COLUMN"
+            raise DataError(
+                "options",
+                f"{option} {text!r} does not say which {'column' if n_columns == 1 else 'columns'} to take.",
+                remedy=f"Write {option} {form!r}.",
+            )
+        yield name.strip(), columns
 
 
 def read_submitted(options: argparse.Namespace, geography: Geography) -> Testimonies | None:
@@ -374,6 +426,9 @@ def _read_units(options: argparse.Namespace) -> Geography:
         shapes=files.shapes,
         id_column=files.id_column,
         population_column=files.population_column,
+        voting_age_column=files.voting_age_column,
+        groups=files.groups,
+        elections=files.elections,
         name=options.name,
         repairs=files.repairs,
     )
@@ -395,7 +450,8 @@ def _refuse_unused(options: argparse.Namespace, names: Sequence[str], needed: st
 
 
 def _load_demo(options: argparse.Namespace) -> Inputs:
-    _refuse_unused(options, ("edges", "shapes", "id", "population", "repairs", "name"), "--units")
+    of_units = ("edges", "shapes", "id", "population", "voting_age", "group", "election", "repairs", "name")
+    _refuse_unused(options, of_units, "--units")
     # Imported here: reading one's own files needs nothing of the demonstration.
     from bottomup.data.demo import load_demo
 

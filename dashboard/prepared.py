@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.dashboard.design import Design
-from bottomup.dashboard.ladders import PageLadders, Share, available_shares
+from bottomup.dashboard.ladders import PageLadders
 from bottomup.dashboard.layers import Layer, draw_layers
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.scene import Scene, build_scene
@@ -17,6 +17,7 @@ from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Testimonies
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.sensitivity import Weighting, WeightingKind
+from bottomup.sampler.shares import Share, available_shares
 from bottomup.sampler.statistics import evaluate_plan, ranked_shares
 
 __all__ = ["PlanNumbers", "Prepared", "prepare"]
@@ -68,7 +69,7 @@ class Prepared:
     layers : tuple of Layer
         What rests on the map.
     shares : dict of str to Share
-        Shares by district that the columns allow.
+        Every share by district that the columns allow.
     findings : tuple of Finding
         What is good to know about the user's files.
     """
@@ -136,7 +137,7 @@ def prepare(inputs: Inputs, findings: tuple[Finding, ...] = ()) -> Prepared:
             remedy="Name a file with --testimonies: a CSV (testimony, unit[, cluster]) or polygons.",
         )
     problem = Problem.build(inputs.geography, inputs.testimonies)
-    shares = available_shares(inputs)
+    shares = available_shares(inputs.geography)
     scene = None
     if inputs.geography.geometry is not None:
         scene = build_scene(inputs.geography, inputs.plans, inputs.counties, inputs.towns)

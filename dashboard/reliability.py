@@ -37,7 +37,7 @@ class Reliability:
     epsilon : float
     verdict : {"one start", "too early", "disagree", "agree"}
     quantity : str
-        What the ladders agree on least, such as ``"score_testimony"`` or ``"democratic 3"``.
+        What the ladders agree on least, such as ``"score_testimony"`` or ``"Democratic 3"``.
     in_baseline : bool
         Whether that is so in the baseline, and epsilon is not 0.
     rhat, ess : float
@@ -64,6 +64,7 @@ def judge(
     starts: Sequence[ArrayLike],
     n_districts: int,
     seconds_per_plan: float | None,
+    shares: Sequence[str],
     stuck: str = "",
 ) -> Reliability:
     """Compare the ladders at the rungs that are shown for an epsilon, and in the baseline.
@@ -77,6 +78,8 @@ def judge(
     n_districts : int
     seconds_per_plan : float or None
         By the clock, between two plans that a recording keeps at present.
+    shares : sequence of str
+        Names of the recorded shares that are to agree, beside scores and cut edges.
     stuck : str
         See `Reliability`.
     """
@@ -91,7 +94,7 @@ def judge(
     found = [
         (rung, convergence)
         for rung in dict.fromkeys((0, *rungs))
-        for convergence in diagnose(_quantities(recorded, rung))
+        for convergence in diagnose(_quantities(recorded, rung, shares))
     ]
     convergences = [convergence for _, convergence in found]
     worst_rung, worst = max(found, key=lambda pair: _rhat(pair[1]))
@@ -112,7 +115,7 @@ def _rhat(convergence: Convergence) -> float:
     return -math.inf if math.isnan(convergence.rhat) else convergence.rhat
 
 
-def _quantities(recorded: RecordedLadders, rung: int) -> dict[str, list[np.ndarray]]:
+def _quantities(recorded: RecordedLadders, rung: int, shares: Sequence[str]) -> dict[str, list[np.ndarray]]:
     """By name the draws of each ladder: scores, cut edges, and each ranked district's shares."""
     read = [row[rung].read() for row in recorded.recordings]
     ladders: list[Plans] = [plans for plans in read if plans is not None]
@@ -121,8 +124,8 @@ def _quantities(recorded: RecordedLadders, rung: int) -> dict[str, list[np.ndarr
         "score_cluster": [plans.cluster for plans in ladders],
         "cut_edges": [plans.cut_edges for plans in ladders],
     }
-    for name, values in ladders[0].shares.items():
-        for rank in range(values.shape[1]):
+    for name in shares:
+        for rank in range(ladders[0].shares[name].shape[1]):
             quantities[f"{name} {rank + 1}"] = [plans.shares[name][:, rank] for plans in ladders]
     return {
         name: draws for name, draws in quantities.items() if not all(np.isnan(each).all() for each in draws)

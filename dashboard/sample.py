@@ -105,9 +105,9 @@ def _sample(options: argparse.Namespace) -> int:
     from bottomup.sampler.problem import Problem
     from bottomup.sampler.recording import record
     from bottomup.sampler.runs import RunFolder, check_folder
+    from bottomup.sampler.shares import available_shares, judged_shares
     from bottomup.sampler.statistics import evaluate_plan
     from bottomup.sampler.target import Target
-    from bottomup.sampler.traces import available_shares
 
     moves = moves_of(options)
     _check_options(options)
@@ -157,6 +157,10 @@ def _sample(options: argparse.Namespace) -> int:
     kind = "chain" if plan is None else "ladder"
     for number, (name, statistics) in enumerate(zip(starts.names, at_start, strict=True)):
         print(f"  {kind} {number}: {name}, {figures(statistics)}")
+    shares = available_shares(geography)
+    to_agree = {name: (shares[name].numerator, shares[name].denominator) for name in judged_shares(shares)}
+    if len(to_agree) < len(shares):
+        print(f"Of {len(shares)} shares, which are all recorded, {' and '.join(to_agree)} are to agree")
     # A folder that cannot be used is refused before the walk is compiled, and made only after.
     check_folder(options.out)
     prepare_walk(options.step, mixture)
@@ -172,9 +176,7 @@ def _sample(options: argparse.Namespace) -> int:
             RunFolder(options.out, geography, starts.n_districts, description) as folder,
             tqdm(total=n_total, unit=unit, unit_scale=plan is None) as bar,
         ):
-            recording = record(
-                source, folder, n_total, available_shares(geography), starts.plans[0], bar.update, is_stopped
-            )
+            recording = record(source, folder, n_total, to_agree, starts.plans[0], bar.update, is_stopped)
     summary = summarize(source, recording, problem, starts.plans, starts.names[0])
     folder.finish(summary.outcome())
     summary.show()

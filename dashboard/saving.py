@@ -112,8 +112,8 @@ def file_text(session: Session, shown: ShownPlan, kind: str) -> str:
 def _statistics(session: Session, plan: Plan) -> dict[str, NDArray[np.float64]]:
     """Shares by district, in the order of the districts."""
     return {
-        f"{name}_share": district_shares(
+        share.column: district_shares(
             plan.assignment[None, :], plan.n_districts, share.numerator, share.denominator
         )[0]
-        for name, share in session.prepared.shares.items()
+        for share in session.prepared.shares.values()
     }

@@ -21,6 +21,8 @@ from bottomup.sampler.statistics import PlanStatistics, evaluate_plan
 
 __all__ = ["Summary", "figures", "summarize"]
 
+_TITLE_WIDTH = 32
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -118,12 +120,14 @@ class Summary:
         top = self.reports[-1]
         where = f" at the top rung, epsilon {top.epsilon:g}" if kind == "ladder" else ""
         print(f"\n{_count(self.source.n_starts, kind)}{where}, the later half of the draws:")
-        print(f"{'quantity':<32}{'R-hat':>8}{'bulk ESS':>11}{'tail ESS':>11}{'ESS/s':>9}")
-        for found in top.convergences:
-            title = quantity_title(found.quantity, self.source.target.n_districts)
+        k = self.source.target.n_districts
+        titles = [quantity_title(found.quantity, k) for found in top.convergences]
+        width = max(_TITLE_WIDTH, 2 + max(map(len, titles)))
+        print(f"{'quantity':<{width}}{'R-hat':>8}{'bulk ESS':>11}{'tail ESS':>11}{'ESS/s':>9}")
+        for title, found in zip(titles, top.convergences, strict=True):
             rate = found.ess_bulk_per_second
             print(
-                f"{title:<32}{_number(found.rhat, '.2f'):>8}{_number(found.ess_bulk, ',.0f'):>11}"
+                f"{title:<{width}}{_number(found.rhat, '.2f'):>8}{_number(found.ess_bulk, ',.0f'):>11}"
                 f"{_number(found.ess_tail, ',.0f'):>11}{_number(rate, '.3g'):>9}"
             )
 

@@ -1,5 +1,6 @@
 """Plain sentences: what a chart shows, in words that stand beside it."""
 
+import html
 import math
 
 import numpy as np
@@ -30,8 +31,6 @@ _QUANTITIES = {
     "score_testimony": "testimonies kept whole",
     "score_cluster": "cluster shares",
     "cut_edges": "compactness (cut edges)",
-    "black_vap": "the districts' Black shares",
-    "democratic": "the districts' Democratic shares",
 }
 # Below this many plans a chart says that it is early.
 _FEW = 200
@@ -78,12 +77,18 @@ def _reliability(found: Reliability, epsilon: float) -> str:
         )
     if found.verdict == "too early":
         return f"<b>Too early to say</b> whether this can be relied on.{_keep_on(found)}"
-    name = _QUANTITIES[found.quantity.split(" ")[0]]
+    name = _QUANTITIES.get(found.quantity) or _districts_shares(found.quantity)
     where = " when testimony is ignored" if found.in_baseline else ""
     return (
         f"<b>Not yet to be relied on:</b> two walks from unlike starts still disagree on {name}{where}."
         f"{_keep_on(found)}"
     )
+
+
+def _districts_shares(quantity: str) -> str:
+    """Words for a quantity such as "Democratic 3", or "Democratic, President 2020 3"."""
+    name, _, of = quantity.rsplit(" ", 1)[0].partition(", ")
+    return f"the districts' {html.escape(name)} shares" + (f" ({html.escape(of)})" if of else "")
 
 
 def _keep_on(found: Reliability) -> str:

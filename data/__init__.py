@@ -1,5 +1,6 @@
 """Reads, checks and writes what the sampler and the page need."""
 
+from bottomup.data.electorate import Electorate, Votes
 from bottomup.data.errors import DataError
 from bottomup.data.export import plan_csv, plan_geojson
 from bottomup.data.export_files import write_plan
@@ -11,9 +12,11 @@ from bottomup.data.testimonies import Clusters, Testimonies, read_testimonies
 __all__ = [
     "Clusters",
     "DataError",
+    "Electorate",
     "Geography",
     "Plan",
     "Testimonies",
+    "Votes",
     "check_plan",
     "load_plan",
     "nearest_start",

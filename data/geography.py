@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from bottomup.data.checks import check_connected, note_unpeopled, read_population
 from bottomup.data.coverage import inspect_coverage, inspect_pieces
 from bottomup.data.edge_repairs import repair_edges
+from bottomup.data.electorate import Electorate, Votes, find_electorate
 from bottomup.data.errors import N_LISTED, DataError
 from bottomup.data.findings import Finding, Findings
 from bottomup.data.polygons import local_crs
 from bottomup.data.reading import Files, UnitTable, join_edges, open_units
 from bottomup.data.repairs import Repair, repairs_digest
-from bottomup.data.roles import ROLE_NAMES, find_roles
 from bottomup.data.tables import as_numbers, is_table, require_column
 
 POPULATION_COLUMNS = (
@@ -50,8 +50,8 @@ class Geography:
         Everything else that the file held.
     geometry : GeoSeries, length n_units, or None
         Polygons in an equal-area projection in metres.
-    roles : dict
-        Column of each quantity: ``vap``, ``black_vap``, ``dem``, ``rep``; absent when the file has none.
+    electorate : Electorate
+        Which columns hold people of voting age, groups of them, and votes.
     note : str
         What is real and what is drawn; empty for a file that the user brought.
     repaired : tuple of str
@@ -73,7 +73,7 @@ class Geography:
     shared_perimeter: NDArray[np.float64] | None = None
     columns: pd.DataFrame = field(default_factory=pd.DataFrame)
     geometry: gpd.GeoSeries | None = None
-    roles: dict[str, str] = field(default_factory=dict)
+    electorate: Electorate = field(default_factory=Electorate)
     note: str = ""
     repaired: tuple[str, ...] = ()
     id_column: str = "id"
@@ -109,16 +109,9 @@ class Geography:
         rows = [" ".join(filter(None, repair[:3])) for repair in self.repairs]
         return {"repairs": {"sha256": repairs_digest(self.repairs), "rows": rows}}
 
-    def role(self, name: str) -> NDArray[np.float64] | None:
-        """Return the numbers of a known quantity, or None when the file has none.
-
-        Parameters
-        ----------
-        name : {"vap", "black_vap", "dem", "rep"}
-            Voting-age population, its Black part, Democratic votes, Republican votes.
-        """
-        column = self.roles.get(name)
-        return None if column is None else self.columns[column].to_numpy(dtype=np.float64)
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return a column of numbers, such as those that the electorate names, shape (n_units,)."""
+        return self.columns[column].to_numpy(dtype=np.float64)
 
     @cached_property
     def digest(self) -> str:
@@ -147,7 +140,9 @@ def read_geography(
     shapes: str | Path | None = None,
     id_column: str | None = None,
     population_column: str | None = None,
-    roles: dict[str, str] | None = None,
+    voting_age_column: str | None = None,
+    groups: Mapping[str, str] | None = None,
+    elections: Mapping[str, Votes] | None = None,
     name: str | None = None,
     repairs: Sequence[Repair] = (),
 ) -> Geography:
@@ -166,10 +161,12 @@ def read_geography(
         boundary of positive length.
     shapes : path, optional
         A GIS file with the polygons of the units of a table or a graph, joined by id.
-    id_column, population_column : str, optional
+    id_column, population_column, voting_age_column : str, optional
         Columns of `units`; common names are recognised.
-    roles : dict, optional
-        Column for any of ``vap``, ``black_vap``, ``dem``, ``rep``; common names are recognised.
+    groups : mapping of str to str, optional
+        Columns of people of voting age by group, beside those that are recognised.
+    elections : mapping of str to (Democratic column, Republican column), optional
+        Columns of votes by election, beside those that are recognised.
     name : str, optional
         What to call the map; the file name otherwise.
     repairs : sequence of Repair
@@ -185,8 +182,18 @@ def read_geography(
         For the first finding that must be settled, with the ids of all units concerned.
     """
     findings = Findings()
-    files = Files(units, edges, shapes, id_column, population_column, tuple(repairs))
-    geography = inspect_geography(files, findings, roles=roles, name=name)
+    files = Files(
+        units,
+        edges,
+        shapes,
+        id_column,
+        population_column,
+        tuple(repairs),
+        voting_age_column,
+        groups or {},
+        elections or {},
+    )
+    geography = inspect_geography(files, findings, name=name)
     findings.raise_first()
     assert geography is not None
     return geography
@@ -196,7 +203,6 @@ def inspect_geography(
     files: Files,
     findings: Findings,
     *,
-    roles: dict[str, str] | None = None,
     name: str | None = None,
     thorough: bool = False,
 ) -> Geography | None:
@@ -207,8 +213,6 @@ def inspect_geography(
     files : Files
     findings : Findings
         Takes what is found.
-    roles : dict, optional
-        As for :func:`read_geography`.
     name : str, optional
         What to call the map.
     thorough : bool
@@ -234,10 +238,16 @@ def inspect_geography(
     columns = table.columns.drop(columns=[table.id_column, population_column], errors="ignore")
     if is_table(files.units):
         columns = columns.apply(as_numbers)
-    found: dict[str, str] = {}
+    electorate = Electorate()
     with findings.catching():
-        found = find_roles(columns, roles or {}, ids)
-    _note_columns(files, table.id_column, population_column, found, findings)
+        electorate = find_electorate(
+            columns,
+            ids,
+            voting_age=files.voting_age_column,
+            groups=files.groups,
+            elections=files.elections,
+        )
+    _note_columns(files, table.id_column, population_column, electorate, findings)
     note_unpeopled(ids, known & (population == 0), findings)
 
     geometry = table.geometry
@@ -270,7 +280,7 @@ def inspect_geography(
         shared_perimeter=shared_perimeter,
         columns=columns,
         geometry=geometry if has_crs else None,
-        roles=found,
+        electorate=electorate,
         repaired=table.repaired,
         id_column=table.id_column,
         repairs=repairs,
@@ -303,16 +313,21 @@ def _find_population(table: UnitTable, files: Files) -> str:
 
 
 def _note_columns(
-    files: Files, id_column: str, population_column: str, roles: dict[str, str], findings: Findings
+    files: Files, id_column: str, population_column: str, electorate: Electorate, findings: Findings
 ) -> None:
     """Say which columns were taken for what."""
     taken = []
     for what, column, given in (
         ("ids", id_column, files.id_column),
         ("people", population_column, files.population_column),
+        ("people of voting age", electorate.voting_age, files.voting_age_column),
     ):
         if column:
             taken.append(f"{what} from {column!r}{'' if given else ' (found by its name)'}")
-    taken += [f"{ROLE_NAMES[role]} from {column!r}" for role, column in roles.items()]
+    taken += [f"{group} people of voting age from {column!r}" for group, column in electorate.groups.items()]
+    taken += [
+        f"votes of {election} from {votes.democratic!r} (Democratic) and {votes.republican!r} (Republican)"
+        for election, votes in electorate.elections.items()
+    ]
     if taken:
         findings.add("note", "columns", f"columns taken: {'; '.join(taken)}")

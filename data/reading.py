@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import geopandas as gpd
@@ -15,6 +16,7 @@ from bottomup.data.adjacency import rook_edges
 from bottomup.data.checks import check_ids, name_rows
 from bottomup.data.cleaning import clean_polygons
 from bottomup.data.edges import join_units, note_virtual, read_edges
+from bottomup.data.electorate import Votes
 from bottomup.data.errors import DataError, count, list_some
 from bottomup.data.findings import Findings
 from bottomup.data.graph_files import GraphFile, read_graph
@@ -43,6 +45,9 @@ class Files:
     id_column: str | None = None
     population_column: str | None = None
     repairs: tuple[Repair, ...] = ()
+    voting_age_column: str | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+    elections: Mapping[str, Votes] = field(default_factory=dict)
 
     def chosen(self, action: str) -> tuple[Repair, ...]:
         """The repairs of one kind."""

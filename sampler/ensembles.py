@@ -18,6 +18,7 @@ from bottomup.sampler.runs import PLANS, RUN, UNITS
 __all__ = ["Ensemble", "Sample"]
 
 _COLUMNS = ["chain", "epsilon", "step", "assignment"]
+_SHARE = "_share"
 
 
 class Sample(NamedTuple):
@@ -32,7 +33,7 @@ class Sample(NamedTuple):
     assignment : unsigned integer array, shape (n_units,)
         District numbers, counted from 0.
     shares : dict of str to float64 array, shape (n_districts,)
-        ``black_vap_share`` and ``democratic_share``, as far as the map has them.
+        Such as ``black_vap_share`` and ``democratic_share``, as far as the map has them.
     """
 
     number: int
@@ -132,7 +133,9 @@ class Ensemble:
         # Stable, so that each chain stays in the order of its steps.
         used = np.flatnonzero(self._is_used)
         row = int(used[np.argsort(self._chain[used], kind="stable")][number - 1])
-        for at, record in self._records([*_COLUMNS, "black_vap_share", "democratic_share"]):
+        with pq.ParquetFile(self._folder / PLANS) as file:
+            shares = [name for name in file.schema_arrow.names if name.endswith(_SHARE)]
+        for at, record in self._records([*_COLUMNS, *shares]):
             if at == row:
                 return _sample(number, record)
         raise ValueError(f"plan {number} has gone from {self._folder / PLANS}")
@@ -180,7 +183,7 @@ class Ensemble:
 def _sample(number: int, record: dict[str, Any]) -> Sample:
     shares = {
         name: np.array(record[name], dtype=np.float64)
-        for name in ("black_vap_share", "democratic_share")
-        if record.get(name) is not None
+        for name in record
+        if name.endswith(_SHARE) and record[name] is not None
     }
     return Sample(number, record["chain"], record["epsilon"], record["step"], record["assignment"], shares)

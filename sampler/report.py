@@ -51,16 +51,20 @@ class RungReport:
 
 
 def quantity_title(quantity: str, n_districts: int) -> str:
-    """What to call a quantity: "Democratic 4" is the 4th lowest Democratic share of a plan's districts."""
+    """What to call a quantity: "Democratic 4" is the 4th lowest Democratic share of a plan's districts.
+
+    What a share is of follows it: "4th lowest Democratic share, President 2020".
+    """
     if quantity in TITLES:
         return TITLES[quantity]
     name, number = quantity.rsplit(" ", 1)
-    rank = int(number)
+    name, comma, of = name.partition(",")
+    rank, share = int(number), f"{name} share{comma}{of}"
     if rank in (1, n_districts):
-        return f"{'lowest' if rank == 1 else 'highest'} {name} share"
+        return f"{'lowest' if rank == 1 else 'highest'} {share}"
     tens, ones = divmod(rank, 10)
     ending = "th" if tens % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(ones, "th")
-    return f"{rank}{ending} lowest {name} share"
+    return f"{rank}{ending} lowest {share}"
 
 
 def assess(

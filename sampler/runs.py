@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bottomup.sampler.chain import Records, assignment_dtype
+from bottomup.sampler.shares import available_shares
 from bottomup.sampler.statistics import district_shares, district_totals
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ class RunFolder:
     """Writer of ``plans.parquet``, ``units.csv`` and ``run.json``.
 
     ``plans.parquet`` has a row for each record: ``chain``, ``epsilon``, ``step``, ``cut_edges``,
-    ``score_testimony``, ``score_cluster`` (null when there is none), ``population``, ``black_vap_share`` and
-    ``democratic_share`` (lists by district, the last two null when the map lacks the columns), and
-    ``assignment``, a list of district numbers in the order of ``units.csv``. Rows are in the order of step,
-    chain and epsilon. The file is the same however the run was cut into batches.
+    ``score_testimony``, ``score_cluster`` (null when there is none), ``population`` and every share that the
+    map's columns allow, such as ``black_vap_share`` (lists by district), and ``assignment``, a list of
+    district numbers in the order of ``units.csv``. Rows are in the order of step, chain and epsilon. The file
+    is the same however the run was cut into batches.
 
     Parameters
     ----------
@@ -65,6 +66,7 @@ class RunFolder:
         check_folder(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._geography = geography
+        self._shares = list(available_shares(geography).values())
         self._n_districts = n_districts
         self._description = description
         self._n_records = 0
@@ -84,8 +86,7 @@ class RunFolder:
                 ("score_testimony", pa.float64()),
                 ("score_cluster", pa.float64()),
                 ("population", pa.list_(pa.int64())),
-                ("black_vap_share", pa.list_(pa.float64())),
-                ("democratic_share", pa.list_(pa.float64())),
+                *((share.column, pa.list_(pa.float64())) for share in self._shares),
                 ("assignment", pa.list_(numbers)),
             ],
             metadata={"run": description["name"]},
@@ -125,10 +126,8 @@ class RunFolder:
         def by_part(values: list[Any], dtype: type) -> pa.Array:
             return pa.array(np.repeat(np.array(values, dtype=dtype), n_records)[order])
 
-        k, role, plans = self._n_districts, self._geography.role, column("assignment")
+        k, plans = self._n_districts, column("assignment")
         people = district_totals(plans, k, self._geography.population)
-        dem, rep = role("dem"), role("rep")
-        votes = None if dem is None or rep is None else dem + rep
         columns = [
             by_part([part.chain for part in parts], np.int32),
             by_part([part.epsilon for part in parts], np.float64),
@@ -137,8 +136,10 @@ class RunFolder:
             pa.array(column("score_testimony"), from_pandas=True),
             pa.array(column("score_cluster"), from_pandas=True),
             _lists(people.astype(np.int64)),
-            self._shares(plans, role("black_vap"), role("vap")),
-            self._shares(plans, dem, votes),
+            *(
+                _lists(district_shares(plans, k, share.numerator, share.denominator))
+                for share in self._shares
+            ),
             _lists(plans),
         ]
         self._waiting.append(pa.Table.from_arrays(columns, schema=self._schema))
@@ -154,11 +155,6 @@ class RunFolder:
             self._writer.write_table(table.slice(0, n_rows), row_group_size=ROWS_TOGETHER)
             self._waiting = [table.slice(n_rows)]
             self._n_waiting -= n_rows
-
-    def _shares(self, plans: np.ndarray, part: np.ndarray | None, whole: np.ndarray | None) -> pa.Array:
-        if part is None or whole is None:
-            return pa.nulls(len(plans), pa.list_(pa.float64()))
-        return _lists(district_shares(plans, self._n_districts, part, whole))
 
     def finish(self, outcome: dict[str, Any]) -> None:
         """Write ``run.json`` with how the run ended."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,27 +11,12 @@ from bottomup.sampler.chain import Records
 from bottomup.sampler.diagnostics import quantities_of, share_of_units_moved
 from bottomup.sampler.types import FloatArray, IntArray, LongArray
 
-if TYPE_CHECKING:
-    from bottomup.data import Geography
-
-__all__ = ["MAX_DRAWS", "UNITS_MOVED", "Thinning", "Traces", "available_shares"]
+__all__ = ["MAX_DRAWS", "UNITS_MOVED", "Thinning", "Traces"]
 
 MAX_DRAWS = 20_000
 """Draws of each chain that are kept at most."""
 UNITS_MOVED = "units_moved"
 """The quantity that says how many units have other district mates than in the reference plan."""
-
-
-def available_shares(geography: Geography) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Numerators and denominators of the shares by district that a map's columns allow."""
-    role = geography.role
-    vap, black_vap, dem, rep = role("vap"), role("black_vap"), role("dem"), role("rep")
-    shares = {}
-    if vap is not None and black_vap is not None:
-        shares["Black"] = (black_vap, vap)
-    if dem is not None and rep is not None:
-        shares["Democratic"] = (dem, dem + rep)
-    return shares
 
 
 class Thinning:

@@ -12,6 +12,7 @@ import shapely
 from numpy.typing import NDArray
 
 from bottomup.data.demo._facts import FILES, read_counties, read_towns
+from bottomup.data.electorate import Electorate, Votes
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan, plan_from_column
 from bottomup.data.polygons import local_crs
@@ -75,7 +76,9 @@ def load_demo(folder: Path = FILES) -> Demo:
         shared_perimeter=edges["shared_perimeter"].to_numpy(dtype=np.float64),
         columns=units.drop(columns=["id", "pop20"]),
         geometry=outlines.to_crs(local_crs(outlines)),
-        roles={"vap": "vap20", "black_vap": "bvap20", "dem": "pres20_dem", "rep": "pres20_rep"},
+        electorate=Electorate(
+            "vap20", {"Black": "bvap20"}, {"President 2020": Votes("pres20_dem", "pres20_rep")}
+        ),
         note=NOTE,
     )
     return Demo(

@@ -18,6 +18,7 @@ from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
 from bottomup.data.adjacency import rook_edges
+from bottomup.data.electorate import Electorate, Votes
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Clusters, Testimonies
@@ -26,7 +27,7 @@ from bottomup.sampler.chain import default_mixture, warm_up
 SIDE = 6
 
 
-def make_geography(*, outlines: bool = True, roles: bool = True) -> Geography:
+def make_geography(*, outlines: bool = True, electorate: bool = True) -> Geography:
     """Squares of a kilometre, row by row from the south-west, ten people each."""
     squares = [
         shapely.box(500_000 + 1000 * x, 4_270_000 + 1000 * y, 501_000 + 1000 * x, 4_271_000 + 1000 * y)
@@ -40,7 +41,7 @@ def make_geography(*, outlines: bool = True, roles: bool = True) -> Geography:
         {name: rng.integers(1, 9, SIDE * SIDE) for name in ("vap", "black", "dem", "rep")}, dtype=float
     )
     columns["black"] = np.minimum(columns["black"], columns["vap"])
-    names = {"vap": "vap", "black_vap": "black", "dem": "dem", "rep": "rep"} if roles else {}
+    named = Electorate("vap", {"Black": "black"}, {"President 2020": Votes("dem", "rep")})
     return Geography(
         name="Squareville",
         ids=tuple(f"0{i:02d}" for i in range(SIDE * SIDE)),
@@ -49,7 +50,7 @@ def make_geography(*, outlines: bool = True, roles: bool = True) -> Geography:
         shared_perimeter=shared_perimeter,
         columns=columns,
         geometry=geometry if outlines else None,
-        roles=names,
+        electorate=named if electorate else Electorate(),
     )
 
 
@@ -73,12 +74,12 @@ def make_testimonies(*, clusters: bool = True) -> Testimonies:
     )
 
 
-def make_inputs(*, outlines: bool = True, roles: bool = True, clusters: bool = True) -> Inputs:
+def make_inputs(*, outlines: bool = True, electorate: bool = True, clusters: bool = True) -> Inputs:
     """Inputs of a page, with a second plan of horizontal stripes."""
     plan = quadrants()
     stripes = np.repeat([0, 1, 2, 3], SIDE * SIDE // 4).astype(np.int32)
     return Inputs(
-        geography=make_geography(outlines=outlines, roles=roles),
+        geography=make_geography(outlines=outlines, electorate=electorate),
         enacted=plan,
         plans={"quadrants": plan, "stripes": Plan("stripes", stripes, plan.labels)},
         testimonies=make_testimonies(clusters=clusters),
@@ -108,7 +109,7 @@ def session(prepared: Prepared) -> Iterator[Session]:
 
 @pytest.fixture(scope="session")
 def inputs_of() -> Callable[..., Inputs]:
-    """Return a maker of inputs with or without outlines, roles and clusters."""
+    """Return a maker of inputs with or without outlines, electorate and clusters."""
     return make_inputs
 
 

@@ -101,10 +101,10 @@ def test_without_clusters_the_score_cannot_be_chosen(inputs_of: Callable[..., In
     session.close()
 
 
-def test_a_page_without_outlines_roles_or_clusters_says_so(
+def test_a_page_without_outlines_votes_or_clusters_says_so(
     inputs_of: Callable[..., Inputs], page_of: Callable[[Prepared], PageView]
 ) -> None:
-    page = page_of(prepare(inputs_of(outlines=False, roles=False, clusters=False)))
+    page = page_of(prepare(inputs_of(outlines=False, electorate=False, clusters=False)))
     tabs = page.__panel__().select(pmui.Tabs)[0]
     for tab in range(len(tabs)):
         tabs.active = tab
@@ -182,7 +182,7 @@ def test_enacted_numbers_are_those_of_the_definition(prepared: Prepared) -> None
     assert numbers.score_testimony == pytest.approx(4 / 6)
     assert numbers.cut_edges == 12
     assert numbers.max_deviation == 0
-    assert (np.diff(numbers.shares["democratic"]) >= 0).all()
+    assert (np.diff(numbers.shares["Democratic"]) >= 0).all()
 
 
 def test_means_by_cluster_leave_out_testimonies_without_one() -> None:

@@ -22,7 +22,7 @@ def ladders(shift: dict[tuple[int, int], float], n: int = 600) -> RecordedLadder
     for ladder in range(2):
         row = []
         for rung in range(len(EPSILONS)):
-            recording = Recording(spacing=1, capacity=1000, shares=["democratic"])
+            recording = Recording(spacing=1, capacity=1000, shares=["Democratic"])
             records = Records(
                 step=np.arange(1, n + 1),
                 assignment=np.tile(STARTS[0].astype(np.uint8), (n, 1)),
@@ -32,7 +32,7 @@ def ladders(shift: dict[tuple[int, int], float], n: int = 600) -> RecordedLadder
                 preserved=np.zeros((n, 1), dtype=np.uint8),
                 cluster_best_share=np.empty((n, 0), dtype=np.float32),
             )
-            recording.append(records, {"democratic": rng.normal(size=(n, 2))})
+            recording.append(records, {"Democratic": rng.normal(size=(n, 2))})
             row.append(recording)
         rows.append(tuple(row))
     return RecordedLadders(
@@ -49,7 +49,7 @@ def ladders(shift: dict[tuple[int, int], float], n: int = 600) -> RecordedLadder
 
 
 def judged(recorded: RecordedLadders, epsilon: float, starts: tuple = STARTS) -> Reliability:
-    return judge(recorded, epsilon, starts, 2, seconds_per_plan=0.5)
+    return judge(recorded, epsilon, starts, 2, seconds_per_plan=0.5, shares=["Democratic"])
 
 
 def test_ladders_that_agree_can_be_relied_on() -> None:

@@ -31,7 +31,7 @@ def running(prepared: Prepared) -> Progress:
         (Reliability(1.0, "one start"), "<b>Cannot be judged:</b>"),
         (Reliability(1.0, "too early", seconds_left=30), "<b>Too early to say</b>.*about 1 more minute."),
         (
-            Reliability(1.0, "disagree", "democratic 3", seconds_left=200.0),
+            Reliability(1.0, "disagree", "Democratic 3", seconds_left=200.0),
             "still disagree on the districts' Democratic shares. Keep sampling: about 4 more minutes.",
         ),
         (

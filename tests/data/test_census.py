@@ -4,7 +4,7 @@ import geopandas as gpd
 import pytest
 import shapely
 
-from bottomup.data import read_geography
+from bottomup.data import Electorate, read_geography
 from bottomup.data.census import make_plan, make_testimonies, make_units, read_figures
 from bottomup.data.errors import DataError
 from publishing import PEOPLE, VOTING_DISTRICTS, shapefile, summary_file, zipped
@@ -57,7 +57,7 @@ def test_units_are_read_with_their_people_and_no_options(figures, tmp_path):
     assert list(geography.columns["P0030001"]) == [8, 15, 20, 33]
     assert list(geography.columns["P0030004"]) == [2, 5, 0, 30]
     assert list(geography.columns["county"]) == ["29001", "29001", "29003", "29003"]
-    assert {"vap": "P0030001", "black_vap": "P0030004"}.items() <= geography.roles.items()
+    assert geography.electorate == Electorate("P0030001", {"Black": "P0030004"})
 
 
 def test_voting_districts_have_letters_and_columns_of_their_own(figures, tmp_path):

@@ -68,8 +68,15 @@ class TestPeople:
         assert population.std() > 300
 
     def test_roles_are_filled(self, demo):
-        for role in ("vap", "black_vap", "dem", "rep"):
-            assert demo.geography.role(role).sum() > 0
+        electorate = demo.geography.electorate
+        assert list(electorate.groups) == ["Black"]
+        assert list(electorate.elections) == ["President 2020"]
+        for column in (
+            electorate.voting_age,
+            *electorate.groups.values(),
+            *electorate.elections["President 2020"],
+        ):
+            assert demo.geography.numbers(column).sum() > 0
 
     def test_figures_vary_smoothly(self, demo):
         geography = demo.geography

@@ -13,7 +13,7 @@ import pyogrio
 import pytest
 import shapely
 
-from bottomup.data import DataError, Geography, read_geography
+from bottomup.data import DataError, Electorate, Geography, Votes, read_geography
 from bottomup.data.errors import count
 from bottomup.data.polygons import polygonal
 from bottomup.data.repairs import Repair
@@ -50,9 +50,8 @@ def test_tables_become_arrays(read_tables):
     assert geography.edges.dtype == np.int32
     assert geography.shared_perimeter.tolist() == [5.5, 7.0]
     assert list(geography.columns) == ["VAP", "county", "cd"]
-    assert geography.roles == {"vap": "VAP"}
-    assert geography.role("vap").tolist() == [8, 15, 0]
-    assert geography.role("dem") is None
+    assert geography.electorate == Electorate("VAP")
+    assert geography.numbers("VAP").tolist() == [8, 15, 0]
     assert (geography.n_units, geography.n_edges, geography.total_population) == (3, 2, 30)
     assert geography.index_of["003"] == 2
 
@@ -133,18 +132,13 @@ def test_each_flaw_of_a_table_is_one_error(read_tables, nodes, edges, code, unit
 
 def test_named_columns_win_and_must_exist(read_tables):
     nodes = NODES.replace("GEOID20", "label").replace("pop20", "people")
-    geography = read_tables(nodes, id_column="label", population_column="people", roles={"dem": "cd"})
+    geography = read_tables(
+        nodes, id_column="label", population_column="people", elections={"Fair": ("cd", "VAP")}
+    )
     assert geography.id_column == "label"
-    assert geography.role("dem").tolist() == [1, 1, 2]
+    assert geography.electorate.elections == {"Fair": Votes("cd", "VAP")}
     with pytest.raises(DataError, match=r"no column 'nope'.*label, people, VAP"):
         read_tables(nodes, id_column="nope")
-    with pytest.raises(DataError, match="no role green"):
-        read_tables(roles={"green": "cd"})
-    with pytest.raises(DataError, match="column 'nope' for rep"):
-        read_tables(roles={"rep": "nope"})
-    with pytest.raises(DataError) as caught:
-        read_tables(roles={"rep": "county"})
-    assert caught.value.units == ("001", "002", "003")
 
 
 def test_one_column_cannot_be_two_things(read_tables):
@@ -198,7 +192,7 @@ def test_numbers_and_nouns_agree():
 
 
 def test_a_column_known_by_name_only_counts_when_it_holds_numbers(read_tables):
-    assert read_tables(NODES.replace("8,a", "many,a")).roles == {}
+    assert read_tables(NODES.replace("8,a", "many,a")).electorate == Electorate()
 
 
 def test_pieces_are_listed_with_their_people(read_tables):
@@ -428,11 +422,15 @@ def test_nested_records_become_columns(tmp_path, make_frame):
     frame = make_frame(1, 2).drop(columns="pop20")
     features = frame.to_geo_dict()
     for feature, people in zip(features["features"], (3, 4), strict=True):
-        feature["properties"]["datasets"] = {"T_20_CENS": {"Total": people}, "V_20_VAP": {"Black": 1}}
+        feature["properties"]["datasets"] = {
+            "T_20_CENS": {"Total": people},
+            "V_20_VAP": {"Total": 2, "Black": 1},
+        }
     (tmp_path / "grid.geojson").write_text(json.dumps(features))
     geography = read_geography(tmp_path / "grid.geojson")
     assert geography.population.tolist() == [3, 4]
-    assert geography.role("black_vap").tolist() == [1, 1]
+    assert geography.electorate == Electorate("datasets.V_20_VAP.Total", {"Black": "datasets.V_20_VAP.Black"})
+    assert geography.numbers("datasets.V_20_VAP.Black").tolist() == [1, 1]
 
 
 def test_ids_that_are_numbers_become_plain_text(tmp_path, make_frame):
@@ -465,8 +463,18 @@ def test_missouri_is_the_same_from_tables_and_from_polygons(real_data, missouri)
     assert len(published.repaired) == 16
     # The published lengths are rounded to a decimetre, and measured in another projection.
     assert np.median(np.abs(published.shared_perimeter / missouri.shared_perimeter - 1)) < 0.005
-    for role in ("vap", "black_vap", "dem", "rep"):
-        assert np.array_equal(published.role(role), missouri.role(role))
+    both = [_numbers_by_name(geography) for geography in (published, missouri)]
+    assert len(both[1]) == 1 + 6 + 2 * 5
+    for name, numbers in both[1].items():
+        assert np.array_equal(both[0][name], numbers)
+
+
+def _numbers_by_name(geography):
+    electorate = geography.electorate
+    columns = {"": electorate.voting_age, **electorate.groups}
+    for election, votes in electorate.elections.items():
+        columns |= {f"{election} {party}": column for party, column in votes._asdict().items()}
+    return {name: geography.numbers(column) for name, column in columns.items()}
 
 
 @pytest.mark.real

@@ -161,7 +161,8 @@ def test_new_hampshire_is_the_same_from_its_graph_and_its_shapes(real_data):
     of_shapes = read_geography(folder / "NH.shp")
     assert of_graph.digest == of_shapes.digest
     assert (of_graph.n_units, of_graph.n_edges, of_graph.total_population) == (320, 854, 1_316_470)
-    assert np.array_equal(of_graph.role("vap"), of_shapes.role("vap"))
+    assert np.array_equal(of_graph.numbers("VAP"), of_shapes.numbers("VAP"))
+    assert of_graph.electorate == of_shapes.electorate
     on_a_map = read_geography(folder / "NH_dual_graph_stripped.json", shapes=folder / "NH.shp")
     assert on_a_map.geometry.area.sum() / 1e6 == pytest.approx(24_214, rel=0.01)
 

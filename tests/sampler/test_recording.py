@@ -52,7 +52,6 @@ def make_geography(problem):
         shared_perimeter=None,
         columns=pd.DataFrame(index=range(problem.n_units)),
         geometry=None,
-        roles={},
     )
 
 
