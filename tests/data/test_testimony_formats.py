@@ -758,10 +758,12 @@ NAMES = st.sampled_from(
     [
         *("", "id", "GEOID20", "unit", "testimony", "cluster", "district", "count", "zone", "assignment"),
         *("plan", "districtr_data", "link", "type", "wkt", "block_group_ids", "tiles", "author"),
+        *("000", "001", "name", "title", "description", "email"),
         "id-a-b-2-Community",
     ]
 )
 CELLS = st.one_of(
+    st.sampled_from(["", "1", "0", "x", "true"]),
     st.sampled_from(["", "000", "001", "0_1", "['000']", "{}", "{'plan': {}}", '{"assignment": {"000": 0}}'])
     | st.sampled_from(["POLYGON EMPTY", "POLYGON ((0 0, 1 1", "SRID=x;POINT (0 0)", '{"coordinates": 1}'])
     | st.sampled_from(["[", "nan", "-1", "0103", "SRID=1;POLYGON ((0 0, 1 0, 1 1, 0 0))", square("000").wkt]),
