@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from bottomup.dashboard.influence import USELESS
-from bottomup.dashboard.releases import Books
+from bottomup.dashboard.releases import IN_PUBLIC, Books
 from bottomup.dashboard.state import odds_factor
 from bottomup.data.errors import count
 from bottomup.sampler.accounting import (
@@ -26,6 +26,7 @@ __all__ = [
     "adding_sentence",
     "epsilon_figure",
     "others_sentence",
+    "plans_sentence",
     "rows_table",
     "showing_sentence",
     "sum_words",
@@ -49,7 +50,7 @@ def sum_words(total: Total) -> str:
         return '<p class="said"><b>Nothing has been released so far.</b></p>'
     parts = [count(total.n_plans, "plan")] if total.n_plans else []
     if total.n_charts:
-        parts.append(count(total.n_charts, "showing of charts", "showings of charts"))
+        parts.append(count(total.n_charts, "whole sample behind charts", "whole samples behind charts"))
     so_far = f"Released so far: {' and '.join(parts)}, ε\u00a0{epsilon_figure(total.epsilon)} in all."
     words = f'<p class="said"><b>{so_far} {_limit_sentence(total)}</b></p>'
     if total.is_conditional:
@@ -116,6 +117,21 @@ def adding_sentence(release: Release | None, books: Books) -> str:
     return f"{words} {_afterwards(books.total, release)}"
 
 
+def plans_sentence(release: Release | None, books: Books) -> str:
+    """What saving all plans behind the charts would add, before it happens."""
+    if release is None:
+        return "There are no plans on record yet."
+    if books.error:
+        return "They cannot be saved before the ledger can be read: every release is written down first."
+    if books.has(release):
+        return "Already released: saving them again adds nothing."
+    words = (
+        f"Saving them is a release of the whole sample: {count(release.draws, 'plan')} on record count as "
+        f"{_counts_and_adds(release)}."
+    )
+    return f"{words} {_afterwards(books.total, release)}" if release.epsilon else words
+
+
 def showing_sentence(release: Release | None, books: Books) -> str:
     """What showing something in public would add, before it is written down."""
     if release is None:
@@ -175,6 +191,8 @@ def _what(entry: Entry) -> str:
     release = entry.release
     if release.what == PLAN:
         what = f"{_CHOSEN[release.chosen]}, {release.how}"
+    elif release.what == CHARTS and release.how != IN_PUBLIC:
+        what = f"Plans behind the charts, {release.how}"
     else:
         what = f"{'Charts' if release.what == CHARTS else 'Page'} {release.how}"
     return what if entry.status == COUNTED else f"{what} ({entry.status})"

@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass
 
 from bottomup.dashboard.design import Design
-from bottomup.dashboard.pool import MetPlan
+from bottomup.dashboard.ensemble_files import ChartPlans
+from bottomup.dashboard.pool import MetPlan, Sample
 from bottomup.dashboard.saving import provenance, submitted_digest
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import Draw, TakenPlan
@@ -32,15 +33,20 @@ from bottomup.sampler.ledger import LedgerError
 from bottomup.sampler.naming import clusters_are, name_of, plan_digest
 
 __all__ = [
+    "IN_PUBLIC",
     "Books",
     "draw_by_lot",
     "hold",
     "read_books",
     "release_of",
     "release_of_charts",
+    "release_of_plans",
     "showing_of",
     "was_released",
 ]
+
+IN_PUBLIC = "shown in public"
+"""The form that a showing takes."""
 
 
 @dataclass(frozen=True)
@@ -125,26 +131,39 @@ def release_of(session: Session, shown: ShownPlan, how: str) -> Release | None:
     )
 
 
-def release_of_charts(session: Session) -> Release | None:
-    """What showing the charts of this moment in public is; None while they are empty."""
-    standing, sample = session.worker.progress.standing, session.sample()
+def release_of_charts(
+    session: Session, how: str = IN_PUBLIC, sample: Sample | None = None
+) -> Release | None:
+    """What letting out the charts of a sample, or of this moment, is; None while they are empty."""
+    standing, sample = session.worker.progress.standing, sample or session.sample()
     if standing is None or sample is None:
         return None
-    design = standing.recorded.design
+    return _whole_release(session, standing.recorded.design, sample, how)
+
+
+def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
+    """What saving the plans behind the charts is: the same as showing the charts of the same moment.
+
+    Those of the baseline were drawn with testimony ignored and add nothing.
+    """
+    return _whole_release(session, plans.recorded.design, plans, how)
+
+
+def _whole_release(session: Session, design: Design, behind: Sample | ChartPlans, how: str) -> Release:
     made = {
         "testimonies": session.prepared.testimonies.digest,
         "design": design._asdict(),
-        "epsilon": sample.epsilon,
-        "rungs": sample.rungs,
-        "plans": sample.n_plans,
-        "last_round": sample.last_round,
+        "epsilon": behind.epsilon,
+        "rungs": behind.rungs,
+        "plans": behind.n_plans,
+        "last_round": behind.last_round,
     }
     return _release(
         session,
         design,
         what=CHARTS,
-        how="shown in public",
-        draw=Draw(WHOLE_SAMPLE, sample.n_plans, max(sample.rungs)),
+        how=how,
+        draw=Draw(WHOLE_SAMPLE, behind.n_plans, max(behind.rungs)),
         plan="",
         run=name_of(made),
     )
@@ -156,7 +175,7 @@ def showing_of(session: Session, shown: ShownPlan) -> Release:
         session,
         session.settings.design if shown.origin is None else shown.origin.design,
         what=SHOWING,
-        how="shown in public",
+        how=IN_PUBLIC,
         draw=shown.draw or Draw(CURRENT_PLAN, 1, 0.0),
         plan=plan_digest(shown.assignment),
         run="",

@@ -1,41 +1,70 @@
 """Files of a plan: their names, and what they say about where the plan comes from."""
 
 import re
+import tempfile
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.dashboard.session import Session, ShownPlan
-from bottomup.data.export import plan_csv, plan_geojson
+from bottomup.data.export_files import PLAN_FORMATS, write_plan
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Testimonies, pack_units
 from bottomup.sampler.naming import name_of, package_versions
 from bottomup.sampler.statistics import district_shares
 
-__all__ = ["FORMATS", "file_name", "file_text", "provenance", "submitted_digest"]
+__all__ = [
+    "FORMS",
+    "TABLE",
+    "Kind",
+    "ensemble_stem",
+    "file_bytes",
+    "file_name",
+    "provenance",
+    "submitted_digest",
+]
 
-FORMATS = {"districts": "geojson", "units": "geojson", "table": "csv"}
-"""Kinds of file and their endings."""
+Kind = Literal["districts", "units", "table"]
+TABLE: Kind = "table"
+FORMS = {"GeoJSON": "geojson", "GeoPackage": "gpkg", "Shapefile (.zip)": "shp", "GeoParquet": "parquet"}
+"""What districts and units can be saved as; a table is a CSV."""
 
 _OTHER_THAN_WORDS = re.compile(r"[^0-9A-Za-z.]+")
 
 
-def file_name(session: Session, shown: ShownPlan, kind: str) -> str:
-    """Name of a file: map, plan, ε, score and round, in characters that every file system takes."""
-    parts = [session.prepared.inputs.geography.name]
+def file_name(session: Session, shown: ShownPlan, kind: Kind, form: str) -> str:
+    """Name of a file of a plan: map, plan, ε, score, round and run.
+
+    Parameters
+    ----------
+    session : Session
+    shown : ShownPlan
+    kind : {"districts", "units", "table"}
+    form : str
+        See `bottomup.data.export_files.PLAN_FORMATS`.
+    """
     origin = shown.origin
     if origin is None:
-        parts.append(session.settings.enacted)
-    else:
-        score = origin.design.score
-        assert shown.draw is not None
-        parts += [shown.draw.chosen, f"eps {origin.epsilon:.3g}", score, f"round {origin.round}"]
-    parts.append(kind)
-    words = "_".join(_OTHER_THAN_WORDS.sub("-", part).strip("-.") for part in parts)
-    return f"{words}.{FORMATS[kind]}"
+        return f"{_stem(session, session.settings.enacted, kind)}{PLAN_FORMATS[form]}"
+    assert shown.draw is not None
+    parts = shown.draw.chosen, f"eps {origin.epsilon:.3g}", origin.design.score, f"round {origin.round}"
+    run = provenance(session, shown)["name"]
+    return f"{_stem(session, *parts, kind, run)}{PLAN_FORMATS[form]}"
+
+
+def ensemble_stem(session: Session, epsilon: float, score: str, run: str) -> str:
+    """Name of a file of all plans, without its ending."""
+    return _stem(session, "all plans", f"eps {epsilon:.3g}", score, run)
+
+
+def _stem(session: Session, *parts: str) -> str:
+    """A name in characters that every file system takes; it begins with the map's."""
+    named = (session.prepared.inputs.geography.name, *parts)
+    return "_".join(_OTHER_THAN_WORDS.sub("-", part).strip("-.") for part in named)
 
 
 def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
@@ -88,25 +117,35 @@ def submitted_digest(testimonies: Testimonies) -> str:
     return replace(testimonies, indptr=indptr, units=packed, clusters=None).digest
 
 
-def file_text(session: Session, shown: ShownPlan, kind: str) -> str:
-    """Contents of a file of the shown plan.
+def file_bytes(session: Session, shown: ShownPlan, kind: Kind, form: str) -> bytes:
+    """Contents of a file of the shown plan; all but a table say what made it.
 
     Parameters
     ----------
     session : Session
     shown : ShownPlan
     kind : {"districts", "units", "table"}
+    form : str
+        See `bottomup.data.export_files.PLAN_FORMATS`; a table is a ``"csv"``.
+
+    Raises
+    ------
+    DataError
+        If the map has no shapes, or the form cannot hold the plan.
     """
     geography = session.prepared.inputs.geography
     plan = Plan(shown.title, shown.assignment, shown.names)
-    if kind == "table":
-        return plan_csv(geography, plan)
-    made = provenance(session, shown)
-    if kind == "units":
-        return plan_geojson(geography, plan, kind="units", provenance=made)
-    return plan_geojson(
-        geography, plan, kind="districts", statistics=_statistics(session, plan), provenance=made
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"plan{PLAN_FORMATS[form]}"
+        write_plan(
+            path,
+            geography,
+            plan,
+            kind="districts" if kind == "districts" else "units",
+            statistics=_statistics(session, plan) if kind == "districts" else None,
+            provenance=None if kind == TABLE else provenance(session, shown),
+        )
+        return path.read_bytes()
 
 
 def _statistics(session: Session, plan: Plan) -> dict[str, NDArray[np.float64]]:

@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import geopandas as gpd
 import pandas as pd
@@ -21,7 +21,7 @@ from bottomup.data.export import plan_csv, plan_features, plan_geojson
 from bottomup.data.geography import Geography
 from bottomup.data.polygons import WGS84
 
-__all__ = ["PLAN_FORMATS", "provenance_path", "write_plan"]
+__all__ = ["PLAN_FORMATS", "provenance_path", "write_archive", "write_plan"]
 
 PLAN_FORMATS = {"csv": ".csv", "geojson": ".geojson", "gpkg": ".gpkg", "parquet": ".parquet", "shp": ".zip"}
 """Formats and the endings of their files; a shapefile is zipped."""
@@ -101,6 +101,22 @@ def provenance_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.provenance.json")
 
 
+def write_archive(target: str | Path | BinaryIO, folder: Path, within: str = "") -> None:
+    """Zip the files of a folder, in the order of their names: of the same files the same archive.
+
+    Parameters
+    ----------
+    target : path or binary file
+    folder : path
+    within : str
+        Name of a folder in the archive that they are to lie in.
+    """
+    with zipfile.ZipFile(target, "w") as archive:
+        for part in sorted(folder.iterdir()):
+            entry = zipfile.ZipInfo(f"{within}/{part.name}" if within else part.name, _NO_TIME)
+            archive.writestr(entry, part.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
 def _write_csv(
     path: Path, geography: Geography, plan: Plan, provenance: Mapping[str, Any] | None
 ) -> list[Path]:
@@ -157,10 +173,7 @@ def _write_shapefile(
         if provenance is not None:
             about += "What made the plan\n" + _text(provenance)
         (Path(folder) / f"{kind}.txt").write_text(about, encoding="utf-8")
-        with zipfile.ZipFile(path, "w") as archive:
-            for part in sorted(Path(folder).iterdir()):
-                entry = zipfile.ZipInfo(part.name, _NO_TIME)
-                archive.writestr(entry, part.read_bytes(), zipfile.ZIP_DEFLATED)
+        write_archive(path, Path(folder))
 
 
 def _short_names(names: Sequence[str]) -> dict[str, str]:

@@ -157,7 +157,7 @@ class Total:
     Attributes
     ----------
     n_plans, n_charts : int
-        Plans, and showings of charts.
+        Plans, and whole samples behind charts, shown or saved.
     n_picked : int
         Of the plans, those picked from a chart. The pick looked at what the plans keep, that is at the
         testimonies themselves, so no sum over draws bounds how far one of them could sway it.

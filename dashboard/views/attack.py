@@ -229,7 +229,7 @@ def _communities(session: Session) -> dict[str, int]:
 
 _NO_LIMIT = (
     "<p><b>No limit holds.</b> Δ is read off the testimonies, and the attack changes the largest of them, so "
-    "that every other counts for more, or less, than before. Where all testimonies weigh alike (Advanced) a "
+    "that every other counts for more, or less, than before. Where all testimonies weigh alike a "
     "limit holds.</p>"
 )
 _FIELD = {"sizing_mode": "stretch_width", "margin": (6, 8, 2, 4), "theme_config": THEME, "size": "small"}

@@ -7,7 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from bottomup.dashboard.ledger_words import added_sentence, showing_sentence
-from bottomup.dashboard.releases import Books, hold, release_of, release_of_charts, showing_of
+from bottomup.dashboard.releases import IN_PUBLIC, Books, hold, release_of, release_of_charts, showing_of
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Entry, Release
@@ -89,7 +89,7 @@ class HearingView(pn.viewable.Viewer):
             if release is None:
                 return "There are no charts yet: nothing was written."
             return self._put_down(release)
-        release = release_of(session, shown, "shown in public")
+        release = release_of(session, shown, IN_PUBLIC)
         if release is None:
             return "The enacted plan is no release: nothing was written."
         hold(session, shown)
@@ -117,7 +117,7 @@ class HearingView(pn.viewable.Viewer):
         if self._counts.value == "charts":
             release = release_of_charts(session)
             return "There are no charts yet." if release is None else showing_sentence(release, books)
-        release = release_of(session, shown, "shown in public")
+        release = release_of(session, shown, IN_PUBLIC)
         words = showing_sentence(release, books)
         if shown.kind == "current" and session.settings.running and release is not None:
             words += " While the walk goes on, each further plan that the room sees counts as well."

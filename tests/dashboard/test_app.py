@@ -19,7 +19,7 @@ from bokeh.models import Model, Span
 from bottomup.dashboard.app import create_app
 from bottomup.dashboard.options import Inputs, add_input_options, load_inputs
 from bottomup.dashboard.prepared import Prepared, prepare
-from bottomup.dashboard.saving import file_name, file_text
+from bottomup.dashboard.saving import file_bytes, file_name
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.communities import mean_by_cluster
 from bottomup.dashboard.views.controls import ControlsView
@@ -147,7 +147,7 @@ def test_choosing_from_a_bar_walks_through_its_plans(session: Session, wait_unti
 
 def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: WaitUntil) -> None:
     enacted = session.shown_plan()
-    assert file_name(session, enacted, "table") == "Squareville_quadrants_table.csv"
+    assert file_name(session, enacted, "table", "csv") == "Squareville_quadrants_table.csv"
     session.settings.epsilon = 2.5
     session.attend(True)
     wait_until(lambda: rounds(session) > 30)
@@ -157,12 +157,10 @@ def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: Wa
     origin = shown.origin
     assert origin is not None
     assert origin.epsilon <= 2.5
-    name = (
-        f"Squareville_current-plan_eps-{origin.epsilon:.3g}_testimony_round-{origin.round}_districts.geojson"
-    )
-    assert file_name(session, shown, "districts") == name
-    saved = json.loads(file_text(session, shown, "districts"))
+    saved = json.loads(file_bytes(session, shown, "districts", "geojson"))
     made = saved["provenance"]
+    name = f"Squareville_current-plan_eps-{origin.epsilon:.3g}_testimony_round-{origin.round}_districts"
+    assert file_name(session, shown, "districts", "geojson") == f"{name}_{made['name']}.geojson"
     assert (made["epsilon"], made["score"], made["seed"]) == (origin.epsilon, "testimony", 1)
     assert (made["round"], made["start"]) == (origin.round, "plan quadrants")
     assert made["rungs"] == list(origin.rungs)
@@ -172,7 +170,7 @@ def test_saved_files_name_and_describe_the_plan(session: Session, wait_until: Wa
     expected = np.bincount(shown.assignment, session.prepared.inputs.geography.population)
     assert [population[str(d + 1)] for d in range(4)] == expected.tolist()
     assert {"black_vap_share", "democratic_share"} <= set(saved["features"][0]["properties"])
-    rows = file_text(session, shown, "table").splitlines()[1:]
+    rows = file_bytes(session, shown, "table", "csv").decode().splitlines()[1:]
     assert [int(row.split(",")[1]) - 1 for row in rows] == shown.assignment.tolist()
 
 

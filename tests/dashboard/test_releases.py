@@ -30,7 +30,7 @@ from bottomup.dashboard.releases import (
     showing_of,
     was_released,
 )
-from bottomup.dashboard.saving import file_name, file_text, provenance, submitted_digest
+from bottomup.dashboard.saving import file_bytes, file_name, provenance, submitted_digest
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
 from bottomup.dashboard.views import export, hearing
@@ -100,7 +100,7 @@ def pick_from_chart(session: Session) -> int:
 
 
 def released(session: Session) -> Release:
-    release = release_of(session, session.shown_plan(), "table file")
+    release = release_of(session, session.shown_plan(), "two columns as CSV")
     assert release is not None
     return release
 
@@ -137,7 +137,7 @@ def test_a_plan_from_a_chart_counts_as_all_plans_behind_it(session: Session) -> 
 
 def test_an_enacted_plan_is_no_release(session: Session) -> None:
     session.shown.kind = "enacted"
-    assert release_of(session, session.shown_plan(), "table file") is None
+    assert release_of(session, session.shown_plan(), "two columns as CSV") is None
 
 
 def test_plans_drawn_by_lot_and_passed_over_count_until_one_is_released(session: Session) -> None:
@@ -171,7 +171,7 @@ def test_there_is_nothing_to_draw_from_before_the_first_plan(prepared: Prepared,
     session = Session(prepared, ledger=Ledger(tmp_path / "ledger.csv"))
     assert not draw_by_lot(session)
     assert release_of_charts(session) is None
-    assert release_of(session, session.shown_plan(), "table file") is None
+    assert release_of(session, session.shown_plan(), "two columns as CSV") is None
     assert session.lots == []
     session.close()
 
@@ -250,8 +250,8 @@ def test_the_same_draw_has_one_name_however_it_was_come_by(
     assert made["name"] == again["name"]
     assert (made["chosen"], again["chosen"]) == (FROM_CHART, BY_LOT)
     assert made["counts_as_draws"] > again["counts_as_draws"] == 1
-    assert file_name(session, by_lot, "table").startswith("Squareville_by-lot_eps-")
-    saved = json.loads(file_text(session, by_lot, "units"))["provenance"]
+    assert file_name(session, by_lot, "table", "csv").startswith("Squareville_by-lot_eps-")
+    saved = json.loads(file_bytes(session, by_lot, "units", "geojson"))["provenance"]
     assert saved["plan"].startswith("A plan drawn by lot")
     assert saved["testimonies_as_submitted_sha256"] == released(session).testimonies
 
@@ -273,7 +273,7 @@ def test_the_score_says_what_its_limit_rests_on(session: Session, wait_until: Wa
     session.settings.epsilon = 10.0
     session.settings.score = "cluster"
     # A plan is of the law that it was drawn from, whatever the settings say by now.
-    assert release_of(session, before, "table file").score == "testimony"
+    assert release_of(session, before, "two columns as CSV").score == "testimony"
     run_to(session, 5, wait_until)
     release = released(session)
     assert (release.score, release.delta, release.looks_at_data) == ("cluster", "max|t|/W", True)
@@ -304,7 +304,13 @@ def test_testimonies_are_the_same_however_they_are_put_to_use(prepared: Prepared
     assert submitted_digest(replace(copied, ids=tuple(f"other {i}" for i in range(6)))) != whole
 
 
-def save(view: ExportView, label: str) -> str:
+def save(view: ExportView, kind: str = "table", form: str = "geojson") -> str:
+    """Choose what to save and save it, and give the message."""
+    view._kind.value, view._form.value = kind, form
+    return click(view, "Save")
+
+
+def click(view: ExportView, label: str) -> str:
     """Click a button, and give the message."""
     button = next(b for b in view.__panel__().select(pmui.Button) if b.label == label)
     button.clicks += 1
@@ -330,21 +336,25 @@ def test_saving_writes_first_and_in_another_form_adds_nothing(
     assert "it counts as 1 draw" in words(view)
     assert not path.exists()
     shown = session.shown_plan()
-    assert "it adds ε" in save(view, "Save two columns as CSV")
-    assert "released already" in save(view, "Save units as GeoJSON")
-    assert [(name.rsplit("_")[-1], n_rows) for name, _, n_rows in handed] == [
-        ("table.csv", 1),
-        ("units.geojson", 2),
+    assert "it adds ε" in save(view)
+    assert "released already" in save(view, "units")
+    assert "released already" in save(view, "districts", "gpkg")
+    run = provenance(session, shown)["name"]
+    assert [(name.split("_", 5)[-1], n_rows) for name, _, n_rows in handed] == [
+        (f"table_{run}.csv", 1),
+        (f"units_{run}.geojson", 2),
+        (f"districts_{run}.gpkg", 3),
     ]
-    assert handed[0][1] == file_text(session, shown, "table")
+    assert handed[0][1] == file_bytes(session, shown, "table", "csv")
     rows = table(path)
     assert [(row["how"], row["status"]) for row in rows] == [
-        ("table file", COUNTED),
-        ("units file", ALREADY_RELEASED),
+        ("two columns as CSV", COUNTED),
+        ("units as GeoJSON", ALREADY_RELEASED),
+        ("districts as GeoPackage", ALREADY_RELEASED),
     ]
-    assert [float(row["adds"]) for row in rows] == [shown.origin.epsilon, 0.0]
+    assert [float(row["adds"]) for row in rows] == [shown.origin.epsilon, 0.0, 0.0]
     assert {row["plan"] for row in rows} == {plan_digest(shown.assignment)}
-    assert {row["run"] for row in rows} == {json.loads(handed[1][1])["provenance"]["name"]}
+    assert {row["run"] for row in rows} == {run}
     assert f"Released so far: 1 plan, ε\u00a0{shown.origin.epsilon:.3g} in all" in words(view)
     assert "Already released: saving it again" in words(view)
     assert str(path) in words(view)
@@ -354,8 +364,9 @@ def test_an_enacted_plan_is_saved_without_a_line(session: Session, monkeypatch: 
     session.shown.kind = "enacted"
     view, handed = ExportView(session), []
     monkeypatch.setattr(view, "_hand_over", lambda *file: handed.append(file))
-    assert "no release" in save(view, "Save two columns as CSV")
-    assert handed == [("Squareville_quadrants_table.csv", file_text(session, session.shown_plan(), "table"))]
+    assert "no release" in save(view)
+    contents = file_bytes(session, session.shown_plan(), "table", "csv")
+    assert handed == [("Squareville_quadrants_table.csv", contents)]
     assert not session.ledger.path.exists()
 
 
@@ -369,15 +380,15 @@ def test_what_cannot_be_written_down_is_not_saved_and_the_page_says_why(
         session.ledger = Ledger(tmp_path / "absent" / "ledger.csv")
         told = "there is no folder"
     elif fault == "damaged":
-        save(view, "Save two columns as CSV")
+        save(view)
         handed.clear()
         session.ledger.path.write_text(session.ledger.path.read_text() + "2025-03-01T14")
         told = "line 3: the line has no end"
     else:
-        monkeypatch.setattr(export, "file_text", lambda *_: 1 / 0)
+        monkeypatch.setattr(export, "file_bytes", lambda *_: 1 / 0)
         told = "division by zero"
     before = session.ledger.path.read_bytes() if fault == "damaged" else b""
-    message = save(view, "Save two columns as CSV")
+    message = save(view)
     assert "Nothing was released." in message
     assert told in message
     assert ("--ledger" in message) == (fault != "bug")
@@ -392,7 +403,7 @@ def test_what_cannot_be_written_down_is_not_saved_and_the_page_says_why(
     monkeypatch.undo()
     session.ledger = Ledger(tmp_path / "other.csv")
     monkeypatch.setattr(view, "_hand_over", lambda *file: handed.append(file))
-    assert "Saved" in save(view, "Save two columns as CSV")
+    assert "Saved" in save(view)
     assert len(handed) == 1
 
 
@@ -402,32 +413,33 @@ def test_a_click_while_another_is_answered_is_not_heard(
     view, waiting = ExportView(session), []
     monkeypatch.setattr(view, "_hand_over", lambda *_: None)
     monkeypatch.setattr(pn.state, "execute", waiting.append)
-    save(view, "Save two columns as CSV")
-    save(view, "Save two columns as CSV")
+    save(view)
+    save(view)
     assert len(waiting) == 1
     asyncio.run(waiting[0]())
     assert len(table(session.ledger.path)) == 1
-    save(view, "Save two columns as CSV")
+    save(view)
     assert len(waiting) == 2
     asyncio.run(waiting[1]())
 
 
 def test_a_public_showing_counts_as_the_analyst_says(session: Session) -> None:
     view = ExportView(session)
-    choice = view.__panel__().select(pmui.RadioButtonGroup)[0]
+    groups = view.__panel__().select(pmui.RadioButtonGroup)
+    choice = next(group for group in groups if group.label == "What counts of a public showing")
     sample, shown = session.sample(), session.shown_plan()
     button = "Write it in the ledger"
     choice.value = "note"
     assert "adds nothing" in words(view)
-    assert "not counted" in save(view, button)
+    assert "not counted" in click(view, button)
     choice.value = "charts"
     assert f"The charts stand for {sample.n_plans} plans" in words(view)
-    save(view, button)
+    click(view, button)
     choice.value = "plan"
     assert "counts as if it were saved: as 1 draw" in words(view)
-    save(view, button)
+    click(view, button)
     session.shown.kind = "enacted"
-    assert "nothing was written" in save(view, button)
+    assert "nothing was written" in click(view, button)
     rows = table(session.ledger.path)
     assert [(row["what"], row["how"], row["status"]) for row in rows] == [
         (SHOWING, "shown in public", ONLY_NOTED),
@@ -437,16 +449,16 @@ def test_a_public_showing_counts_as_the_analyst_says(session: Session) -> None:
     assert [int(row["draws"]) for row in rows] == [1, sample.n_plans, 1]
     expected = sample.n_plans * max(sample.rungs) + shown.origin.epsilon
     assert sum(float(row["adds"]) for row in rows) == pytest.approx(expected)
-    assert "Released so far: 1 plan and 1 showing of charts" in words(view)
+    assert "Released so far: 1 plan and 1 whole sample behind charts" in words(view)
 
 
 def test_the_buttons_lot_is_released_as_one_draw(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     view = ExportView(session)
     monkeypatch.setattr(view, "_hand_over", lambda *_: None)
-    assert "Drawn by lot" in save(view, "Draw a plan by lot")
-    save(view, "Save two columns as CSV")
-    save(view, "Draw a plan by lot")
-    save(view, "Save two columns as CSV")
+    assert "Drawn by lot" in click(view, "Draw a plan by lot")
+    save(view)
+    click(view, "Draw a plan by lot")
+    save(view)
     rows = table(session.ledger.path)
     assert [row["chosen"] for row in rows] == [BY_LOT, BY_LOT]
     assert [row["draws"] for row in rows] == ["1", "1"]
