@@ -28,6 +28,7 @@ POPULATION_COLUMNS = (
     *("pop20", "totpop20", "totpop", "tot_pop", "total_pop", "p0010001", "pop100", "population", "pop"),
     *("pop2020", "totpop_2020", "datasets.t_20_cens.total", "pop10", "totpop10"),
 )
+_FOUND = " (found by its name)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,17 +318,20 @@ def _note_columns(
 ) -> None:
     """Say which columns were taken for what."""
     taken = []
-    for what, column, given in (
-        ("ids", id_column, files.id_column),
-        ("people", population_column, files.population_column),
-        ("people of voting age", electorate.voting_age, files.voting_age_column),
+    for what, column, is_given in (
+        ("ids", id_column, files.id_column is not None),
+        ("people", population_column, files.population_column is not None),
+        ("people of voting age", electorate.voting_age, files.voting_age_column is not None),
+        *(
+            (f"{group} people of voting age", column, group in files.groups)
+            for group, column in electorate.groups.items()
+        ),
     ):
         if column:
-            taken.append(f"{what} from {column!r}{'' if given else ' (found by its name)'}")
-    taken += [f"{group} people of voting age from {column!r}" for group, column in electorate.groups.items()]
-    taken += [
-        f"votes of {election} from {votes.democratic!r} (Democratic) and {votes.republican!r} (Republican)"
-        for election, votes in electorate.elections.items()
-    ]
+            taken.append(f"{what} from {column!r}{'' if is_given else _FOUND}")
+    for election, votes in electorate.elections.items():
+        both = f"{votes.democratic!r} (Democratic) and {votes.republican!r} (Republican)"
+        found = "" if election in files.elections else _FOUND
+        taken.append(f"votes for {election} from {both}{found}")
     if taken:
         findings.add("note", "columns", f"columns taken: {'; '.join(taken)}")
