@@ -1,11 +1,13 @@
 """The ladders that a page runs: two from unlike starts, with a rung for every part of the slider."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.dashboard.design import Design
+from bottomup.dashboard.health import Workings, values_of_plan
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.pool import MetPlan, RecordedLadders
 from bottomup.dashboard.recording import Recording
@@ -21,7 +23,7 @@ from bottomup.sampler.reweighting import neighbouring_rungs
 from bottomup.sampler.shares import available_shares, judged_shares
 from bottomup.sampler.start import StartError, check_assignment, make_unlike_starts
 from bottomup.sampler.statistics import evaluate_plan, ranked_shares
-from bottomup.sampler.stuck import MIN_STEPS, why_stuck
+from bottomup.sampler.stuck import MIN_STEPS, Reason, why_stuck
 from bottomup.sampler.target import Target
 
 __all__ = ["PLACINGS", "TREE_MADE", "PageLadders"]
@@ -75,6 +77,10 @@ class PageLadders:
             score=design.score,
         )
         self._starts = _choose_starts(inputs, problem, target, design, start)
+        columns = {name: (share.numerator, share.denominator) for name, share in self._shares.items()}
+        self._start_values = tuple(
+            values_of_plan(problem, start, plan.n_districts, columns) for start in self._starts.values()
+        )
         is_mixed = design.moves == "mixture"
         self._ladder = Ladder(
             problem,
@@ -123,8 +129,20 @@ class PageLadders:
             burn_in=PLACINGS[-1],
             current=self._current,
             recorded=self._shown,
-            exchange_rates=tuple(self._ladder.exchange_rates.tolist()),
-            round_trips=int(self._ladder.round_trips.sum()),
+            workings=self._workings(),
+        )
+
+    def _workings(self) -> Workings:
+        ladder = self._ladder
+        return Workings(
+            epsilons=tuple(ladder.epsilons.tolist()),
+            starts=tuple(self._starts),
+            start_values=self._start_values,
+            mixture=ladder.mixture,
+            counter=ladder.counter,
+            exchange_rates=tuple(ladder.exchange_rates.tolist()),
+            round_trips=tuple(ladder.round_trips.tolist()),
+            drift=ladder.drift,
         )
 
     def judge(self, epsilon: float, steps_per_second: float) -> Reliability:
@@ -142,13 +160,19 @@ class PageLadders:
             # The spacing is that of one rung.
             spacing = shown.recordings[0][0].spacing
             seconds = spacing * ladder.n_ladders * ladder.n_rungs / steps_per_second
-        starts, stuck = list(self._starts.values()), self._look_for_stuck(epsilon)
+        starts = list(self._starts.values())
         to_go = PLACINGS[-1] - self.rounds
         if to_go > 0 and len(starts) > 1:
             # What is recorded now goes when the rungs are placed anew.
             left = None if seconds is None else seconds * (to_go + LEAST_PLANS)
-            return Reliability(epsilon, "too early", seconds_left=left, stuck=stuck)
-        return judge(shown, epsilon, starts, self._n_districts, seconds, judged_shares(self._shares), stuck)
+            found = Reliability(epsilon, "too early", seconds_left=left)
+        else:
+            found = judge(shown, epsilon, starts, self._n_districts, seconds, judged_shares(self._shares))
+        stuck = self._look_for_stuck(epsilon)
+        if not stuck:
+            return found
+        words, _ = stuck[0]
+        return replace(found, stuck=words, stuck_by=tuple(reason for _, reason in stuck))
 
     def _begin_recording(self) -> None:
         ladder, problem = self._ladder, self._problem
@@ -175,8 +199,8 @@ class PageLadders:
             enacted=self._enacted,
             population=problem.graph.population,
         )
-        self._seen: dict[int, dict[str, Outcomes]] = {}
-        self._stuck: dict[int, str] = {}
+        self._seen: dict[tuple[int, int], dict[str, Outcomes]] = {}
+        self._stuck: dict[tuple[int, int], tuple[str, Reason] | None] = {}
 
     def _record(self, found: list[list[Records]]) -> None:
         recorded = self._recorded
@@ -204,27 +228,37 @@ class PageLadders:
         self._ladder.adapt()
         self._begin_recording()
 
-    def _look_for_stuck(self, epsilon: float) -> str:
-        """A sentence about the first of the rungs around an epsilon where no move changes plans any more."""
-        ladder = self._ladder
-        for rung in neighbouring_rungs(ladder.epsilons, epsilon):
-            now, before = ladder.outcomes_at(rung), self._seen.get(rung)
-            since = {move: count.since(before[move] if before else None) for move, count in now.items()}
-            if sum(sum(outcomes) for outcomes in since.values()) >= MIN_STEPS:
-                self._seen[rung] = now
-                self._stuck[rung] = self._name_stuck(rung, since)
-            if self._stuck.get(rung):
-                return self._stuck[rung]
-        return ""
+    def _look_for_stuck(self, epsilon: float) -> list[tuple[str, Reason]]:
+        """Walks at the rungs around an epsilon, and in the baseline, where no move changes plans any more.
 
-    def _name_stuck(self, rung: int, since: dict[str, Outcomes]) -> str:
+        A sentence for each, and the reason. Each ladder is looked at by itself: one that moves must not hide
+        another that does not.
+        """
+        ladder = self._ladder
+        rungs = dict.fromkeys((*neighbouring_rungs(ladder.epsilons, epsilon), 0))
+        found = []
+        for rung in rungs:
+            for number in range(ladder.n_ladders):
+                place = number, rung
+                now, before = ladder.outcomes_at(rung, number), self._seen.get(place)
+                since = {move: count.since(before[move] if before else None) for move, count in now.items()}
+                if sum(sum(outcomes) for outcomes in since.values()) >= MIN_STEPS:
+                    self._seen[place] = now
+                    self._stuck[place] = self._name_stuck(number, rung, since)
+                stuck = self._stuck.get(place)
+                if stuck is not None:
+                    found.append(stuck)
+        return found
+
+    def _name_stuck(self, number: int, rung: int, since: dict[str, Outcomes]) -> tuple[str, Reason] | None:
         stuck = why_stuck(since)
-        if stuck is None or not self._current:
-            return ""
+        if stuck is None:
+            return None
         target = self._ladder.targets[rung]
-        plan = self._ladder.chain_at(0, rung).assignment
+        plan = self._ladder.chain_at(number, rung).assignment
         cut_edges = evaluate_plan(self._problem, plan, self._n_districts).cut_edges
-        return stuck.sentence(f"The walk at ε = {target.epsilon:.3g}", target, cut_edges)
+        name = f"The walk at ε = {target.epsilon:.3g} (start: {tuple(self._starts)[number]})"
+        return stuck.sentence(name, target, cut_edges), stuck.reason
 
 
 def _choose_starts(

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from bottomup.dashboard.health import RungFigures, quantities_of
 from bottomup.dashboard.pool import RecordedLadders
 from bottomup.dashboard.recording import Plans
 from bottomup.sampler.diagnostics import (
@@ -21,6 +21,7 @@ from bottomup.sampler.diagnostics import (
     verdict,
 )
 from bottomup.sampler.reweighting import neighbouring_rungs
+from bottomup.sampler.stuck import Reason
 
 __all__ = ["LEAST_PLANS", "Reliability", "judge"]
 
@@ -45,7 +46,12 @@ class Reliability:
     seconds_left : float or None
         Until everything agrees, were the ladders to go on as they do; None when that cannot be said.
     stuck : str
-        A sentence about a walk that stands still; empty while none does.
+        A sentence about the first walk that stands still; empty while none does.
+    stuck_by : tuple of str
+        Of every walk that stands still, the test that stops its proposals: see `bottomup.sampler.stuck`.
+    rungs : tuple of RungFigures
+        The figures of every quantity: at the rungs around epsilon, then in the baseline. Empty before ladders
+        are compared.
     """
 
     epsilon: float
@@ -56,6 +62,8 @@ class Reliability:
     ess: float = math.nan
     seconds_left: float | None = None
     stuck: str = ""
+    stuck_by: tuple[Reason, ...] = ()
+    rungs: tuple[RungFigures, ...] = ()
 
 
 def judge(
@@ -65,7 +73,6 @@ def judge(
     n_districts: int,
     seconds_per_plan: float | None,
     shares: Sequence[str],
-    stuck: str = "",
 ) -> Reliability:
     """Compare the ladders at the rungs that are shown for an epsilon, and in the baseline.
 
@@ -80,22 +87,20 @@ def judge(
         By the clock, between two plans that a recording keeps at present.
     shares : sequence of str
         Names of the recorded shares that are to agree, beside scores and cut edges.
-    stuck : str
-        See `Reliability`.
     """
     rungs = neighbouring_rungs(recorded.epsilons, epsilon)
     n_plans = recorded.n_recorded
     seconds = None if seconds_per_plan is None else seconds_per_plan * n_plans
-    if len(starts) < 2:
-        return Reliability(epsilon, "one start", stuck=stuck)
     if n_plans < LEAST_PLANS:
+        if len(starts) < 2:
+            return Reliability(epsilon, "one start")
         left = None if seconds_per_plan is None else seconds_per_plan * (LEAST_PLANS - n_plans)
-        return Reliability(epsilon, "too early", seconds_left=left, stuck=stuck)
-    found = [
-        (rung, convergence)
-        for rung in dict.fromkeys((0, *rungs))
-        for convergence in diagnose(_quantities(recorded, rung, shares))
-    ]
+        return Reliability(epsilon, "too early", seconds_left=left)
+    figures = {
+        rung: diagnose(quantities_of(_read(recorded, rung), shares), seconds)
+        for rung in dict.fromkeys((*rungs, 0))
+    }
+    found = [(rung, convergence) for rung, own in figures.items() for convergence in own]
     convergences = [convergence for _, convergence in found]
     worst_rung, worst = max(found, key=lambda pair: _rhat(pair[1]))
     sizes = [min(each.ess_bulk, each.ess_tail) for each in convergences if not each.is_constant]
@@ -107,26 +112,14 @@ def judge(
         rhat=worst.rhat,
         ess=min(sizes, default=math.nan),
         seconds_left=None if seconds is None else time_left(convergences, seconds),
-        stuck=stuck,
+        rungs=tuple(RungFigures(recorded.epsilons[rung], tuple(own)) for rung, own in figures.items()),
     )
+
+
+def _read(recorded: RecordedLadders, rung: int) -> list[Plans]:
+    read = [row[rung].read() for row in recorded.recordings]
+    return [plans for plans in read if plans is not None]
 
 
 def _rhat(convergence: Convergence) -> float:
     return -math.inf if math.isnan(convergence.rhat) else convergence.rhat
-
-
-def _quantities(recorded: RecordedLadders, rung: int, shares: Sequence[str]) -> dict[str, list[np.ndarray]]:
-    """By name the draws of each ladder: scores, cut edges, and each ranked district's shares."""
-    read = [row[rung].read() for row in recorded.recordings]
-    ladders: list[Plans] = [plans for plans in read if plans is not None]
-    quantities: dict[str, list[np.ndarray]] = {
-        "score_testimony": [plans.testimony for plans in ladders],
-        "score_cluster": [plans.cluster for plans in ladders],
-        "cut_edges": [plans.cut_edges for plans in ladders],
-    }
-    for name in shares:
-        for rank in range(ladders[0].shares[name].shape[1]):
-            quantities[f"{name} {rank + 1}"] = [plans.shares[name][:, rank] for plans in ladders]
-    return {
-        name: draws for name, draws in quantities.items() if not all(np.isnan(each).all() for each in draws)
-    }

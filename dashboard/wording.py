@@ -14,6 +14,7 @@ from bottomup.dashboard.worker import Progress
 __all__ = [
     "SCORE_TITLES",
     "comparison",
+    "how_long",
     "ladder_line",
     "number_of_plans",
     "plan_figures",
@@ -65,7 +66,7 @@ def _reliability(found: Reliability, epsilon: float) -> str:
     if found.epsilon != epsilon:
         return "Looking at this ε …"
     if found.stuck:
-        return f"<b>Do not rely on this.</b> {found.stuck}"
+        return f"<b>Do not rely on this.</b> {html.escape(found.stuck)}"
     if found.verdict == "agree":
         return (
             "<b>Can be relied on:</b> two walks from unlike starts agree on scores, compactness and shares."
@@ -93,12 +94,15 @@ def _districts_shares(quantity: str) -> str:
 
 def _keep_on(found: Reliability) -> str:
     left = found.seconds_left
-    if left is None:
-        return " Keep sampling."
-    if left > 3600:
-        return " Keep sampling: it may take more than an hour."
-    minutes = math.ceil(left / 60)
-    return f" Keep sampling: about {minutes} more {'minute' if minutes <= 1 else 'minutes'}."
+    return " Keep sampling." if left is None else f" Keep sampling: {how_long(left)}."
+
+
+def how_long(seconds: float) -> str:
+    """Words for a time that sampling may still take."""
+    if seconds > 3600:
+        return "it may take more than an hour"
+    minutes = max(1, math.ceil(seconds / 60))
+    return f"about {minutes} more {'minute' if minutes == 1 else 'minutes'}"
 
 
 def ladder_line(progress: Progress) -> str:
@@ -106,7 +110,7 @@ def ladder_line(progress: Progress) -> str:
     standing, found = progress.standing, progress.reliability
     if standing is None:
         return ""
-    rates = np.array(standing.exchange_rates)
+    rates = np.array(standing.workings.exchange_rates)
     rates = rates[np.isfinite(rates)]
     if not len(rates):
         return ""
@@ -114,7 +118,7 @@ def ladder_line(progress: Progress) -> str:
     words = (
         f"{len(recorded.starts)} × {len(recorded.epsilons)} walks at ε = 0 to {recorded.epsilons[-1]:g}; "
         f"neighbours exchange plans in {rates.min():.0%} to {rates.max():.0%} of tries; "
-        f"round trips: {standing.round_trips:,}."
+        f"round trips: {sum(standing.workings.round_trips):,}."
     )
     if found is not None and not math.isnan(found.rhat):
         words += (

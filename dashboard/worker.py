@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bottomup.dashboard.design import Design
+from bottomup.dashboard.health import Workings
 from bottomup.dashboard.pool import MetPlan, RecordedLadders
 from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.slots import SAMPLING, FairSlots
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 _TURN_SECONDS = 0.05
 _RATE_SECONDS = 5.0
 _JUDGE_SECONDS = 3.0
+# With many districts a judgement takes seconds: it must not take the time of the walks that it judges.
+_JUDGE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,18 +44,15 @@ class Standing:
         The latest plan at each rung of the ladder that began at the enacted plan; empty before the first.
     recorded : RecordedLadders
         What charts are to be drawn from.
-    exchange_rates : tuple of float
-        Mean chances of an exchange between neighbouring rungs; NaN before the first try.
-    round_trips : int
-        Ways of replicas from the lowest rung to the highest and back, of all ladders.
+    workings : Workings
+        Counts since the rungs were placed.
     """
 
     rounds: int
     burn_in: int
     current: tuple[MetPlan, ...]
     recorded: RecordedLadders
-    exchange_rates: tuple[float, ...]
-    round_trips: int
+    workings: Workings
 
 
 class Sampling(Protocol):
@@ -134,7 +134,7 @@ class Worker:
         self._sampling: Sampling | None = None
         self._rate_marks: list[tuple[float, int]] = []
         self._rate = 0.0
-        self._judged_at = 0.0
+        self._judge_from = 0.0
         self._thread = threading.Thread(target=self._work, name="sampling", daemon=True)
         self._thread.start()
 
@@ -244,11 +244,12 @@ class Worker:
         """Judge every few seconds, and at once what has not been looked at before."""
         assert self._sampling is not None
         now = time.monotonic()
-        if not self._judge and now - self._judged_at < _JUDGE_SECONDS:
+        if not self._judge and now < self._judge_from:
             return
         self._judge = False
         self._post(reliability=self._sampling.judge(self._epsilon, self._rate))
-        self._judged_at = time.monotonic()
+        end = time.monotonic()
+        self._judge_from = end + max(_JUDGE_SECONDS, (end - now) / _JUDGE_SHARE)
 
     def _measure_rate(self, steps: int) -> float:
         """Steps per second since the oldest mark that is not too old; kept through pauses."""

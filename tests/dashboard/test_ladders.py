@@ -11,7 +11,7 @@ from bottomup.dashboard.ladders import PLACINGS, TREE_MADE, PageLadders
 from bottomup.dashboard.options import Inputs
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.state import EPSILONS
-from bottomup.sampler.chain import default_mixture
+from bottomup.sampler.chain import Outcomes, default_mixture
 from bottomup.sampler.ladder import Ladder, first_rungs
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import StartError, make_unlike_starts
@@ -154,5 +154,38 @@ def test_a_walk_that_stands_still_is_named(prepared: Prepared) -> None:
     while not (found := ladders.judge(0.0, 0.0)).stuck:
         assert time.monotonic() < end
         run(ladders, ladders.rounds + 50)
-    assert "The walk at ε = 0 is stuck" in found.stuck
+    assert "The walk at ε = 0 (start: plan quadrants) is stuck" in found.stuck
+    assert set(found.stuck_by) == {"population bounds"}
     assert "raise the population tolerance" in found.stuck
+
+
+def test_a_ladder_that_moves_does_not_hide_one_that_stands_still(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladders = run(prepared.build_ladders(DESIGN._replace(moves="walk")), 3)
+    still, moving = Outcomes(0, 0, 0, 20_000, 0, 0), Outcomes(9_000, 1_000, 0, 10_000, 0, 0)
+
+    def outcomes_at(rung: int, ladder: int) -> dict[str, Outcomes]:
+        return {"walks": still if ladder == 1 else moving}
+
+    monkeypatch.setattr(ladders._ladder, "outcomes_at", outcomes_at)
+    found = ladders.judge(1.0, 0.0)
+    assert f"(start: {TREE_MADE}) is stuck" in found.stuck
+    # At both rungs around it and in the baseline, each in the second ladder alone.
+    assert found.stuck_by == ("population bounds",) * 3
+
+
+def test_counts_and_start_values_come_with_the_standing(prepared: Prepared) -> None:
+    ladders = run(prepared.build_ladders(DESIGN), 20)
+    workings = ladders.standing().workings
+    n_rungs = len(workings.epsilons)
+    assert workings.counter.shape == (2, n_rungs, 4, 6)
+    assert len(workings.exchange_rates) == n_rungs - 1
+    numbers = prepared.numbers_of("quadrants", "coverage")
+    first = workings.start_values[0]
+    assert first["cut_edges"] == numbers.cut_edges
+    assert first["score_cluster"] == pytest.approx(numbers.score_cluster)
+    assert [first[f"Democratic {rank}"] for rank in range(1, 5)] == pytest.approx(
+        numbers.shares["Democratic"]
+    )
+    assert workings.start_values[1] != first

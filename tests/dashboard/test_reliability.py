@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,5 +89,10 @@ def test_few_plans_are_too_early_to_judge_and_the_time_left_is_told() -> None:
 
 
 def test_one_start_or_two_alike_prove_nothing() -> None:
-    assert judged(ladders({}), 1.0, STARTS[:1]).verdict == "one start"
+    both = ladders({})
+    alone = judged(replace(both, starts=("a",), recordings=both.recordings[:1]), 1.0, STARTS[:1])
+    assert alone.verdict == "one start"
+    # How much one walk has told can be said all the same.
+    assert math.isnan(alone.rhat)
+    assert alone.ess > 100
     assert judged(ladders({}), 1.0, (STARTS[0], STARTS[0])).verdict == "one start"
