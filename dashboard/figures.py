@@ -8,10 +8,13 @@ from bokeh.plotting import figure
 
 from bottomup.dashboard.palette import INK, PAPER, RULE, SCALE
 from bottomup.dashboard.scaling import scale_with_page
+from bottomup.dashboard.state import odds_factor
 
-__all__ = ["FONT", "base_figure", "line_label", "name_epsilons"]
+__all__ = ["FONT", "TOOLTIP", "base_figure", "factor_or_off", "line_label", "name_epsilons"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
+TOOLTIP = f'<span style="font: 0.9375rem {FONT}">@words</span>'
+"""What a pointer that rests shows: the column ``words`` of what lies under it."""
 _NAMED_EPSILONS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
@@ -61,9 +64,24 @@ def line_label(color: str, *, bold: bool = False) -> Label:
     )
 
 
-def name_epsilons(plot: figure, epsilons: Sequence[float]) -> None:
-    """Label the lower axis with some of the slider's positions, which are evenly spread."""
+def factor_or_off(epsilon: float) -> str:
+    """By how much any one testimony can change the odds of a plan, as it stands at an axis."""
+    return f"×{odds_factor(epsilon)}" if epsilon else "off"
+
+
+def name_epsilons(plot: figure, epsilons: Sequence[float], *, with_odds: bool = False) -> None:
+    """Label the lower axis with some of the slider's positions, which are evenly spread.
+
+    Below each ε stands, if asked for, by how much any one testimony can change the odds of a plan.
+    """
     named = {place: f"{epsilon:g}" for place, epsilon in enumerate(epsilons) if epsilon in _NAMED_EPSILONS}
+    if with_odds:
+        # There is no room for the words of neighbours.
+        named = {
+            place: f"{name}\n{factor_or_off(epsilons[place])}"
+            for place, name in named.items()
+            if place - 1 not in named
+        }
     plot.xaxis.ticker = list(named)
     plot.xaxis.major_label_overrides = named
     plot.xgrid.grid_line_color = None

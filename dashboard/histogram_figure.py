@@ -19,12 +19,11 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.dashboard.binning import Bins
-from bottomup.dashboard.figures import FONT, base_figure, line_label
+from bottomup.dashboard.figures import FONT, TOOLTIP, base_figure, line_label
 from bottomup.dashboard.palette import BASELINE, CHOSEN, ENACTED, ENSEMBLE, MUTED, PALE, PAPER
 
 __all__ = ["HistogramPlot", "bar_words", "histogram_plot"]
 
-_TOOLTIP = f'<span style="font: 0.9375rem {FONT}">@words</span>'
 _HEADROOM = 1.5
 # Width of a letter of a label, as a share of the narrowest plot.
 _ROOM_PER_LETTER = 0.023
@@ -211,6 +210,6 @@ def _let_point(plot: figure, bars: object) -> None:
         ),
     )
     plot.add_tools(
-        drag, HoverTool(renderers=[bars], tooltips=_TOOLTIP, mode="vline", point_policy="follow_mouse")
+        drag, HoverTool(renderers=[bars], tooltips=TOOLTIP, mode="vline", point_policy="follow_mouse")
     )
     plot.toolbar.active_drag = drag
