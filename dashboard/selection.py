@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 from bottomup.dashboard.pool import Sample
 from bottomup.data.testimonies import Clusters
 
-__all__ = ["Cluster", "District", "Pointed", "Selection", "Span", "Subset", "Testimony", "Unit", "pick_out"]
+__all__ = [
+    "Cluster",
+    "District",
+    "Pointed",
+    "Selection",
+    "Span",
+    "Subset",
+    "Testimony",
+    "Unit",
+    "pick_out",
+    "pick_span",
+]
 
 
 class Testimony(NamedTuple):
@@ -82,6 +93,15 @@ class Subset(NamedTuple):
         return int(self.rows.sum())
 
 
+def pick_span(sample: Sample, span: Span) -> Subset:
+    """Plans of a sample whose score lies in a span."""
+    scores = sample.scores(span.score)
+    what = "of testimonies whole" if span.score == "testimony" else "of cluster weight in best districts"
+    return Subset(
+        (scores >= span.low) & (scores < span.high), f"have {span.low:.1%} to {span.high:.1%} {what}"
+    )
+
+
 def pick_out(
     sample: Sample,
     selection: Selection,
@@ -109,10 +129,9 @@ def pick_out(
     words: list[str] = []
     span, pointed = selection.span, selection.pointed
     if span is not None:
-        scores = sample.scores(span.score)
-        rows.append((scores >= span.low) & (scores < span.high))
-        what = "of testimonies whole" if span.score == "testimony" else "of cluster weight in best districts"
-        words.append(f"have {span.low:.1%} to {span.high:.1%} {what}")
+        in_span = pick_span(sample, span)
+        rows.append(in_span.rows)
+        words.append(in_span.words)
     if isinstance(pointed, Testimony):
         rows.append(_whole(sample, np.array([pointed.place]), len(ids))[:, 0])
         words.append(f"keep testimony {ids[pointed.place]} whole")
