@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bottomup.sampler.chain import Outcomes
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.recording import Ladders, Recording, Source
 from bottomup.sampler.report import (
@@ -48,6 +49,13 @@ class Summary:
         """Steps in what progress is counted in: rounds for ladders."""
         return self.source.ladder.steps_per_round if isinstance(self.source, Ladders) else 1
 
+    def _outcomes(self) -> list[dict[str, Outcomes]]:
+        """How steps ended: of each chain, or of each rung over all ladders."""
+        source = self.source
+        if isinstance(source, Ladders):
+            return [source.ladder.outcomes_at(rung) for rung in range(len(source.epsilons))]
+        return source.outcomes()
+
     def outcome(self) -> dict[str, Any]:
         """What goes to ``run.json``."""
         source, seconds = self.source, self.recording.seconds
@@ -59,7 +67,7 @@ class Summary:
             "steps_per_second": round(source.n_steps / max(seconds, 1e-9), 1),
             "outcomes": [
                 {move: outcomes._asdict() for move, outcomes in by_move.items()}
-                for by_move in source.outcomes()
+                for by_move in self._outcomes()
             ],
         }
         if isinstance(source, Ladders):
@@ -97,7 +105,7 @@ class Summary:
 
     def _show_moves(self) -> None:
         """How the steps of each kind ended, over all chains; of ladders, at the top rung."""
-        outcomes = self.source.outcomes()
+        outcomes = self._outcomes()
         title = "moves"
         if isinstance(self.source, Ladders):
             title, outcomes = "moves, top rung", outcomes[-1:]

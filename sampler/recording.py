@@ -64,7 +64,7 @@ class Source(Protocol):
         """Go on by so many steps, or rounds; parts in the order of chain and epsilon."""
 
     def outcomes(self) -> list[dict[str, Outcomes]]:
-        """How steps ended: of each chain, or of each rung over all ladders."""
+        """How steps ended: of each chain, or of each rung of each ladder."""
 
     def present(self, place: int) -> tuple[str, Target, IntArray]:
         """What to call the chain, or rung, that has a place in the outcomes, its target, and its plan now."""
@@ -190,13 +190,21 @@ class Ladders:
         ]
 
     def outcomes(self) -> list[dict[str, Outcomes]]:
-        """How the steps at each rung ended, by kind, over all ladders, since the rungs were placed."""
-        return [self.ladder.outcomes_at(rung) for rung in range(len(self.epsilons))]
+        """How the steps at each rung of each ladder ended, by kind, since the rungs were placed.
+
+        A ladder that moves must not hide another that stands still.
+        """
+        return [
+            self.ladder.outcomes_at(rung, number)
+            for number in range(self.n_starts)
+            for rung in range(len(self.epsilons))
+        ]
 
     def present(self, place: int) -> tuple[str, Target, IntArray]:
-        """A rung's name and target, and its plan in the first ladder."""
-        name = f"The rung at epsilon {self.epsilons[place]:.3g}"
-        return name, self.ladder.targets[place], self.ladder.chain_at(0, place).assignment
+        """Name, target and plan of a rung of a ladder."""
+        number, rung = divmod(place, len(self.epsilons))
+        name = f"Ladder {number} at epsilon {self.epsilons[rung]:.3g}"
+        return name, self.ladder.targets[rung], self.ladder.chain_at(number, rung).assignment
 
 
 @dataclass(frozen=True)
@@ -209,7 +217,7 @@ class Recording:
     traces: tuple[Traces, ...]
     """For each epsilon."""
     window: list[dict[str, Outcomes]]
-    """How the later half of the steps ended: of each chain, or of each rung over all ladders."""
+    """How the later half of the steps ended: of each chain, or of each rung of each ladder."""
 
 
 def record(

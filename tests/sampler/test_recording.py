@@ -1,6 +1,7 @@
 """Chains and ladders recorded to a folder: what is written, what stays the same, what stays small."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -8,6 +9,7 @@ import pytest
 
 from bottomup.data import Geography
 from bottomup.sampler import recording
+from bottomup.sampler.chain import Outcomes
 from bottomup.sampler.ladder import Ladder
 from bottomup.sampler.recording import Chains, Ladders, burn_in_rounds, ladder_rounds, record
 from bottomup.sampler.report import assess, stuck_sentences
@@ -188,3 +190,17 @@ def test_a_chain_that_stands_still_is_named(grid, tmp_path):
     source = chains(grid)
     moving, _ = run(grid, tmp_path / "b", source, 60_000)
     assert stuck_sentences(source, moving, problem) == []
+
+
+def test_a_ladder_that_stands_still_is_named_though_another_moves(grid, tmp_path):
+    problem, starts = grid
+    ladder = Ladder(problem, aim(), starts, [0.0, 1.0], 3, mixture=SMALL)
+    source = Ladders(ladder, 1)
+    found, _ = run(grid, tmp_path / "a", source, 20)
+    assert len(found.window) == 4
+    assert all(sum(map(sum, own.values())) == 10 * ladder.steps_per_round for own in found.window)
+    still = {"flips": Outcomes(0, 0, 0, 20_000, 0, 0)}
+    stuck = replace(found, window=[*found.window[:3], still])
+    (sentence,) = stuck_sentences(source, stuck, problem)
+    assert sentence.startswith("Ladder 1 at epsilon 1 is stuck: 0 of its last 20,000 steps")
+    np.testing.assert_array_equal(source.present(3)[2], ladder.chain_at(1, 1).assignment)
