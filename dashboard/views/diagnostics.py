@@ -20,6 +20,7 @@ from bottomup.dashboard.health_words import (
     title_of,
     trace_sentence,
 )
+from bottomup.dashboard.reliability import LEAST_PLANS
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.trace_plot import SECOND, trace_plot
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
@@ -129,8 +130,13 @@ class _FiguresPart(pn.viewable.Viewer):
         session = self._session
         found, standing = session.worker.progress.reliability, session.worker.progress.standing
         if found is None or found.epsilon != session.settings.epsilon or not found.rungs:
-            why = "more plans are needed"
-            if standing is not None and standing.rounds < standing.burn_in:
+            why = "they come with the first judgement"
+            if standing is not None and standing.rounds >= standing.burn_in:
+                why = (
+                    f"each walk needs {LEAST_PLANS:,} plans on record, and has "
+                    f"{standing.recorded.n_recorded:,}"
+                )
+            elif standing is not None:
                 why = (
                     f"what is recorded in the first {standing.burn_in:,} rounds, in which the ε of the walks "
                     f"are placed, is not judged (round {standing.rounds:,} now)"
