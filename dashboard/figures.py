@@ -6,11 +6,11 @@ from typing import Any
 from bokeh.models import Label, Node
 from bokeh.plotting import figure
 
-from bottomup.dashboard.palette import INK, PAPER, RULE, SCALE
+from bottomup.dashboard.palette import INK, MUTED, PAPER, RULE, SCALE
 from bottomup.dashboard.scaling import scale_with_page
 from bottomup.dashboard.state import odds_factor
 
-__all__ = ["FONT", "TOOLTIP", "base_figure", "factor_or_off", "line_label", "name_epsilons"]
+__all__ = ["FONT", "TOOLTIP", "base_figure", "early_label", "factor_or_off", "line_label", "name_epsilons"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 TOOLTIP = f'<span style="font: 0.9375rem {FONT}">@words</span>'
@@ -60,6 +60,26 @@ def line_label(color: str, *, bold: bool = False) -> Label:
         text_baseline="top",
         background_fill_color=PAPER,
         background_fill_alpha=0.9,
+        visible=False,
+    )
+
+
+def early_label(*, at_left: bool = False) -> Label:
+    """Words in an upper corner on why a chart is to be read with care; unseen until they are needed."""
+    return Label(
+        x=Node.frame.left if at_left else Node.frame.right,
+        y=Node.frame.top,
+        x_offset=6 if at_left else 0,
+        y_offset=-4,
+        text="",
+        text_align="left" if at_left else "right",
+        text_baseline="top",
+        text_color=MUTED,
+        text_font=FONT,
+        text_font_size="14px",
+        text_font_style="italic",
+        background_fill_color=PAPER,
+        background_fill_alpha=0.85,
         visible=False,
     )
 

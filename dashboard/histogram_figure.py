@@ -10,7 +10,6 @@ from bokeh.models import (
     ColumnDataSource,
     HoverTool,
     Label,
-    Node,
     NumeralTickFormatter,
     Range1d,
     Span,
@@ -19,7 +18,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.dashboard.binning import Bins
-from bottomup.dashboard.figures import FONT, TOOLTIP, base_figure, line_label
+from bottomup.dashboard.figures import TOOLTIP, base_figure, early_label, line_label
 from bottomup.dashboard.palette import BASELINE, CHOSEN, ENACTED, ENSEMBLE, MUTED, PALE, PAPER
 
 __all__ = ["HistogramPlot", "bar_words", "histogram_plot"]
@@ -173,21 +172,7 @@ def histogram_plot(x_title: str) -> HistogramPlot:
     enacted = Span(dimension="height", line_color=ENACTED, line_width=3.5, visible=False)
     mean = Span(dimension="height", line_color=MUTED, line_width=2.5, line_dash="dashed", visible=False)
     enacted_label, mean_label = line_label(ENACTED, bold=True), line_label(MUTED)
-    early = Label(
-        x=Node.frame.right,
-        y=Node.frame.top,
-        y_offset=-4,
-        text_align="right",
-        text_baseline="top",
-        text="",
-        text_color=MUTED,
-        text_font=FONT,
-        text_font_size="14px",
-        text_font_style="italic",
-        background_fill_color=PAPER,
-        background_fill_alpha=0.85,
-        visible=False,
-    )
+    early = early_label()
     for mark in (mean, enacted, mean_label, enacted_label, early):
         plot.add_layout(mark)
     enacted_label.y_offset, mean_label.y_offset = -4, -25

@@ -6,23 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from bokeh.models import ColumnDataSource, FactorRange, NumeralTickFormatter, Range1d
 from bokeh.plotting import figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bottomup.dashboard.figures import FONT, base_figure, name_epsilons
-from bottomup.dashboard.palette import BASELINE, CHOSEN, ENACTED, ENSEMBLE, INK, MUTED, PALE
+from bottomup.dashboard.palette import BASELINE, ENACTED, ENSEMBLE, INK, MUTED, PALE
 from bottomup.dashboard.whatif import GroupShares
 
-__all__ = [
-    "BoxPlot",
-    "ClusterPlot",
-    "LimitPlot",
-    "box_plot",
-    "cluster_plot",
-    "limit_plot",
-]
+__all__ = ["ClusterPlot", "LimitPlot", "cluster_plot", "limit_plot"]
 
 _ROW_PIXELS = 25
-_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,67 +72,6 @@ def cluster_plot(names: Sequence[str]) -> ClusterPlot:
         line_width=4,
     )
     return ClusterPlot(plot, rows, 90 + _ROW_PIXELS * len(names))
-
-
-@dataclass(frozen=True, eq=False)
-class BoxPlot:
-    """Boxes of a share by ranked district, with the enacted plan as points.
-
-    Attributes
-    ----------
-    figure : bokeh.plotting.figure
-    boxes : ColumnDataSource
-        ``rank`` and the quantiles ``low``, ``lower``, ``median``, ``upper``, ``high``.
-    points : ColumnDataSource
-        ``rank`` and ``share`` of the enacted plan.
-    """
-
-    figure: figure
-    boxes: ColumnDataSource
-    points: ColumnDataSource
-
-    def fill(self, ensemble: NDArray[np.floating], enacted: NDArray[np.floating]) -> None:
-        """Show the shares of many plans, shape (R, k) in ascending rows, against those of one, shape (k,)."""
-        rank = np.arange(1, len(enacted) + 1)
-        if len(ensemble):
-            low, lower, median, upper, high = np.quantile(ensemble, (0.05, 0.25, 0.5, 0.75, 0.95), axis=0)
-            self.boxes.data = {
-                "rank": rank,
-                "low": low,
-                "lower": lower,
-                "median": median,
-                "upper": upper,
-                "high": high,
-            }
-        else:
-            self.boxes.data = {name: [] for name in self.boxes.data}
-        self.points.data = {"rank": rank, "share": enacted}
-        seen = np.concatenate((self.boxes.data["low"], self.boxes.data["high"], enacted))
-        low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
-        margin = _MARGIN * max(high - low, 0.05)
-        self.figure.y_range.update(start=max(0.0, low - margin), end=high + margin)
-
-
-def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
-    """Make an empty chart of a share between 0 and 1 by ranked district."""
-    boxes = ColumnDataSource({name: [] for name in ("rank", "low", "lower", "median", "upper", "high")})
-    points = ColumnDataSource({"rank": [], "share": []})
-    plot = base_figure(x_title, y_title)
-    plot.x_range = Range1d(0.4, n_districts + 0.6)
-    plot.y_range = Range1d(0.0, 1.0)
-    plot.xaxis.ticker = list(range(1, n_districts + 1)) if n_districts <= 20 else plot.xaxis.ticker
-    plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]%")
-    plot.yaxis.ticker.desired_num_ticks = 5
-    plot.xgrid.grid_line_color = None
-    plot.segment("rank", "low", "rank", "high", source=boxes, color=ENSEMBLE, line_width=2)
-    plot.vbar(
-        "rank", 0.55, "upper", "lower", source=boxes, fill_color=PALE, line_color=ENSEMBLE, line_width=2
-    )
-    plot.vbar("rank", 0.55, "median", "median", source=boxes, line_color=CHOSEN, line_width=3)
-    plot.scatter(
-        "rank", "share", source=points, size=12, fill_color=ENACTED, line_color="white", line_width=1.5
-    )
-    return BoxPlot(plot, boxes, points)
 
 
 @dataclass(frozen=True, eq=False)

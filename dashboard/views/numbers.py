@@ -45,7 +45,6 @@ class NumbersTable(pn.viewable.Viewer):
             filename=file_name,
             label="Save as CSV",
             auto=True,
-            variant="text",
             size="small",
             margin=(2, 0, 6, 0),
             theme_config=THEME,

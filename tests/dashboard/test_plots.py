@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from bottomup.dashboard.binning import Bins, choose_bins
+from bottomup.dashboard.box_figure import box_plot
 from bottomup.dashboard.early import early_words
 from bottomup.dashboard.histogram_figure import bar_words, histogram_plot
 from bottomup.dashboard.palette import district_colors, packed_colors
-from bottomup.dashboard.plots import box_plot, cluster_plot
+from bottomup.dashboard.plots import cluster_plot
 from bottomup.dashboard.reliability import Reliability
 
 BINS = Bins(0.5, 0.1, 4)
@@ -141,6 +142,23 @@ def test_boxes_are_the_quantiles_by_rank() -> None:
     np.testing.assert_allclose(plot.boxes.data["upper"], [0.075, 0.55])
     assert plot.points.data["share"].tolist() == [0.05, 0.7]
     assert plot.figure.y_range.end > 0.7
+
+
+def test_boxes_of_some_plans_stand_over_those_of_all_and_a_district_is_marked() -> None:
+    plot = box_plot("", "", 2)
+    shares = np.column_stack((np.linspace(0, 0.1, 101), np.linspace(0.4, 0.6, 101)))
+    plot.fill(shares, np.array([0.05, 0.7]), rows=np.arange(101) >= 50, marked=(2, 0.85))
+    np.testing.assert_allclose(plot.boxes.data["median"], [0.075, 0.55])
+    np.testing.assert_allclose(plot.whole.data["median"], [0.05, 0.5])
+    assert (plot.marked.data["rank"], plot.marked.data["share"]) == ([2], [0.85])
+    assert plot.marked_label.text == "85.0%"
+    assert plot.figure.y_range.end > 0.85
+    plot.fill(shares, np.array([0.05, 0.7]), rows=np.zeros(101, dtype=bool))
+    assert (len(plot.boxes.data["rank"]), len(plot.whole.data["rank"])) == (0, 2)
+    assert not plot.marked_label.visible
+    plot.fill(shares, np.array([0.05, 0.7]), early="few plans: early")
+    assert len(plot.whole.data["rank"]) == 0
+    assert (set(plot.boxes.data["hatch"]), plot.early.visible) == ({"right_diagonal_line"}, True)
 
 
 def test_boxes_wait_for_plans() -> None:
