@@ -130,6 +130,7 @@ class PageLadders:
             current=self._current,
             recorded=self._shown,
             workings=self._workings(),
+            start_plans=tuple(self._starts.values()),
         )
 
     def _workings(self) -> Workings:

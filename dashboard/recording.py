@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bottomup.sampler.chain import Records
 
-__all__ = ["Plans", "Recording"]
+__all__ = ["Held", "Plans", "Recording"]
 
 # Neighbouring units mostly share a district, so that even the quickest level leaves a sixth.
 _COMPRESSION = 1
@@ -50,6 +50,16 @@ class Plans(NamedTuple):
         names = parts[0].shares
         shares = {name: np.concatenate([part.shares[name] for part in parts]) for name in names}
         return cls._make([*(np.concatenate(column) for column in columns), shares])
+
+
+class Held(NamedTuple):
+    """All that a recording holds at a moment."""
+
+    plans: Plans
+    assignments: tuple[bytes, ...]
+    """The district of each unit in each plan, compressed."""
+    dtype: np.dtype
+    """Of a district, uint8 or uint16."""
 
 
 class Recording:
@@ -129,12 +139,31 @@ class Recording:
 
     def read(self) -> Plans | None:
         """A copy of the statistics of all plans held; None before the first."""
+        held = self.read_all()
+        return None if held is None else held.plans
+
+    def read_all(self) -> Held | None:
+        """A copy of the plans held with their statistics; None before the first."""
         with self._lock:
             if not self._n:
                 return None
             copies = {name: column[: self._n].copy() for name, column in self._columns.items()}
+            assignments = tuple(self._assignments)
         shares = {name: copies.pop(name) for name in self._share_names}
-        return Plans(**copies, shares=shares)
+        return Held(Plans(**copies, shares=shares), assignments, self._dtype)
+
+    @classmethod
+    def holding(cls, held: Held, *, spacing: int) -> Recording:
+        """A recording that is full with what another one held."""
+        n = len(held.assignments)
+        recording = cls(spacing=spacing, capacity=max(2, n + n % 2), shares=held.plans.shares)
+        values = {**held.plans._asdict(), **held.plans.shares}
+        del values["shares"]
+        for name, column in values.items():
+            recording._columns[name] = np.empty((recording.capacity, *column.shape[1:]), dtype=column.dtype)
+            recording._columns[name][:n] = column
+        recording._assignments, recording._dtype, recording._n = list(held.assignments), held.dtype, n
+        return recording
 
     def read_assignments(
         self, steps: NDArray[np.int64]

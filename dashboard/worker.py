@@ -12,6 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.health import Workings
 from bottomup.dashboard.pool import MetPlan, RecordedLadders
@@ -46,6 +49,10 @@ class Standing:
         What charts are to be drawn from.
     workings : Workings
         Counts since the rungs were placed.
+    start_plans : tuple of int32 array, each of shape (n,)
+        The plan that each ladder began at.
+    is_saved : bool
+        Whether this was read from a saved session, so that nothing is sampled.
     """
 
     rounds: int
@@ -53,6 +60,8 @@ class Standing:
     current: tuple[MetPlan, ...]
     recorded: RecordedLadders
     workings: Workings
+    start_plans: tuple[NDArray[np.int32], ...] = ()
+    is_saved: bool = False
 
 
 class Sampling(Protocol):
@@ -111,6 +120,8 @@ class Worker:
         That the page shows, see `look_at`.
     slots : FairSlots
         Whose turns the worker takes.
+    begin_with : Sampling, optional
+        That is there already and shown at once. Without it, nothing is built before the first start.
     """
 
     def __init__(
@@ -120,6 +131,7 @@ class Worker:
         epsilon: float,
         *,
         slots: FairSlots = SAMPLING,
+        begin_with: Sampling | None = None,
     ) -> None:
         self._build = build
         self._slots = slots
@@ -127,11 +139,13 @@ class Worker:
         self._epsilon = epsilon
         self._wanted = threading.Condition()
         self._running = False
-        self._rebuild = True
-        self._judge = False
+        self._rebuild = begin_with is None
+        self._judge = begin_with is not None
         self._stopping = False
         self._progress = Progress()
-        self._sampling: Sampling | None = None
+        self._sampling = begin_with
+        if begin_with is not None:
+            self._progress = Progress("paused", design, begin_with.standing())
         self._rate_marks: list[tuple[float, int]] = []
         self._rate = 0.0
         self._judge_from = 0.0
