@@ -151,8 +151,8 @@ def remedies(found: Reliability, design: Design, n_plans: int) -> str:
         items.append(f"Lower the weight of compactness, now {design.compactness:g}.")
     if "ratio" in reasons and found.epsilon > 0:
         items.append(f"Look at a smaller ε than {found.epsilon:g}: testimony then holds plans less fast.")
-    other = " or choose another enacted plan" if n_plans > 1 else ""
-    items.append(f"Start elsewhere: another seed makes another second start{other}.")
+    other = ", or another enacted plan" if n_plans > 1 else ""
+    items.append(f"Start elsewhere: take another seed, which makes another second start{other}.")
     rows = "".join(f"<li>{item}</li>" for item in items)
     return (
         f"<h2>What would help</h2><ul>{rows}</ul>"
@@ -313,4 +313,8 @@ def run_table(progress: Progress, n_bytes: int) -> str:
     rows = [
         f'<tr><th scope="row">{name}</th><td class="words">{fact}</td></tr>' for name, fact in facts.items()
     ]
-    return _table("The run, since the ε were last placed where counts are meant.", ("What", "Figure"), rows)
+    return _table(
+        "Round trips, steps of moves and rounding count from when the ε were last placed.",
+        ("What", "Figure"),
+        rows,
+    )

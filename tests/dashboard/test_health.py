@@ -210,7 +210,7 @@ def test_remedies_follow_the_reason_and_the_settings() -> None:
     words = remedies(bounds, DESIGN._replace(moves="walk"), 2)
     assert "Widen the population tolerance, now 5 %." in words
     assert "mixture of moves" in words
-    assert "or choose another enacted plan" in words
+    assert "another second start, or another enacted plan." in words
     assert "compactness" not in words
     ratio = remedies(replace(bounds, stuck_by=("ratio",)), DESIGN, 1)
     assert "Lower the weight of compactness, now 0.005." in ratio
