@@ -5,6 +5,8 @@ import html
 import panel as pn
 
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.data_link import data_link
+from bottomup.dashboard.views.dendrogram import DendrogramView
 from bottomup.dashboard.views.findings import notes
 from bottomup.dashboard.views.style import TEXT_STYLE
 
@@ -29,6 +31,12 @@ class AboutView(pn.viewable.Viewer):
         about_files = notes(prepared.findings)
         if about_files is not None:
             rows.append(about_files)
+        clusters = prepared.testimonies.clusters
+        if clusters is not None and clusters.tree is not None:
+            ids = prepared.testimonies.ids
+            named = [ids[member] for member in clusters.tree.members]
+            rows.append(DendrogramView(clusters.tree, len(clusters.names), named))
+        rows.append(data_link())
         self._layout = pn.Column(
             *rows,
             sizing_mode="stretch_both",

@@ -3,6 +3,7 @@
 import html
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 import panel as pn
 import panel_material_ui as pmui
@@ -12,7 +13,9 @@ from bottomup.dashboard.answers import QUESTIONS, answers
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.about import AboutView
 from bottomup.dashboard.views.communities import CommunitiesView
+from bottomup.dashboard.views.compare import CompareView
 from bottomup.dashboard.views.controls import ControlsView
+from bottomup.dashboard.views.diagnostics import DiagnosticsView
 from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
@@ -36,7 +39,13 @@ _TABLE_EVERY = 33
 _SETTLING_TICKS = 7
 
 
-View = CommunitiesView | HistogramsView | SpreadView | InfluenceView | ExportView | SettingsView | AboutView
+class View(Protocol):
+    """The view of a question, or one at their side."""
+
+    def refresh(self) -> None:
+        """Bring it up to date; quick when there is nothing new."""
+
+
 _OF_QUESTIONS: tuple[Callable[[Session], View], ...] = (
     CommunitiesView,
     HistogramsView,
@@ -45,6 +54,8 @@ _OF_QUESTIONS: tuple[Callable[[Session], View], ...] = (
 )
 # Views at the side of the four questions: name, icon and what makes them.
 _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
+    "Compare ε": ("show_chart", CompareView),
+    "Diagnostics": ("troubleshoot", DiagnosticsView),
     "Save a plan": ("download", ExportView),
     "Settings": ("tune", SettingsView),
     "Data": ("folder_open", AboutView),
@@ -260,6 +271,7 @@ _CSS = """
 @media (max-width: 1000px) {
   :host(.page) { height: auto; overflow: visible auto; }
   :host(.body) { flex-direction: column !important; height: auto !important; }
-  :host(.half) { flex: none !important; width: auto !important; height: 36rem !important; margin: 0 16px 12px !important; }
+  :host(.half) { flex: none !important; width: auto !important; height: 36rem !important;
+    margin: 0 16px 12px !important; }
 }
 """
