@@ -75,7 +75,10 @@ def judged_shares(shares: Mapping[str, Share]) -> list[str]:
     A map with many columns would otherwise be judged by ever more quantities, of which elections say much the
     same.
     """
-    return list({share.kind: name for name, share in reversed(shares.items())}.values())[::-1]
+    first: dict[str, str] = {}
+    for name, share in shares.items():
+        first.setdefault(share.kind, name)
+    return list(first.values())
 
 
 def _slug(words: str) -> str:
