@@ -146,7 +146,7 @@ def test_the_demonstration_opens_offline_and_runs(visit: Any, demo: str) -> None
     compare(page)
     wait_for(page, lambda: charted(page) > 4, "no plans were recorded")
     for role, name, words in (
-        ("tab", "Which communities", "testimonies are kept whole clearly more often"),
+        ("tab", "Which communities", "of 808 testimonies whole"),
         ("tab", "Who ends up where?", "the districts are put in order first"),
         ("button", "Save a plan", "on your own screen is no release"),
         ("button", "Settings", "starts all walks anew"),
