@@ -13,7 +13,6 @@ from bottomup.dashboard.session import Session
 from bottomup.data.errors import count
 from bottomup.data.export_files import write_archive
 from bottomup.sampler.chain import Records
-from bottomup.sampler.naming import package_versions
 from bottomup.sampler.reweighting import neighbouring_rungs
 from bottomup.sampler.runs import Part, RunFolder
 
@@ -135,7 +134,7 @@ def _describe(session: Session, plans: ChartPlans, name: str, labels: tuple[str,
     geography, design = inputs.geography, recorded.design
     return {
         "name": name,
-        "versions": package_versions(),
+        "versions": session.versions,
         "geography": {"name": geography.name, "digest": geography.digest, **geography.repair_record},
         **({"note": inputs.note} if inputs.note else {}),
         "testimonies": {"digest": session.prepared.testimonies.digest},

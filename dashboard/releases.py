@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.ensemble_files import ChartPlans
 from bottomup.dashboard.pool import MetPlan, Sample
+from bottomup.dashboard.saved_sessions import Snapshot
 from bottomup.dashboard.saving import provenance, submitted_digest
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import Draw, TakenPlan
@@ -41,6 +42,7 @@ __all__ = [
     "release_of",
     "release_of_charts",
     "release_of_plans",
+    "release_of_session",
     "showing_of",
     "was_released",
 ]
@@ -149,7 +151,14 @@ def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
     return _whole_release(session, plans.recorded.design, plans, how)
 
 
-def _whole_release(session: Session, design: Design, behind: Sample | ChartPlans, how: str) -> Release:
+def release_of_session(session: Session, snapshot: Snapshot) -> Release:
+    """What saving a session is: letting out every plan of every walk, each as large a draw as the largest."""
+    return _whole_release(session, snapshot.moment.standing.recorded.design, snapshot, "session saved")
+
+
+def _whole_release(
+    session: Session, design: Design, behind: Sample | ChartPlans | Snapshot, how: str
+) -> Release:
     made = {
         "testimonies": session.prepared.testimonies.digest,
         "design": design._asdict(),

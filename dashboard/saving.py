@@ -74,7 +74,7 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
     """
     inputs, origin = session.prepared.inputs, shown.origin
     made: dict[str, Any] = {
-        "versions": package_versions(),
+        "versions": package_versions() if origin is None else session.versions,
         "map": inputs.geography.name,
         "geography_sha256": inputs.geography.digest,
         **inputs.geography.repair_record,

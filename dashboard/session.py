@@ -1,6 +1,7 @@
 """One visitor's session, without the page: settings, the shown plan, and the worker that follows both."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.background import Background
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.facts import CloserLook, WholePlans
+from bottomup.dashboard.frozen import Frozen, SavedSession
 from bottomup.dashboard.influence import caption
 from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
@@ -18,9 +20,10 @@ from bottomup.dashboard.selection import Selection, Subset, pick_out
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown
 from bottomup.dashboard.whatif import WhatIf
-from bottomup.dashboard.worker import Worker
+from bottomup.dashboard.worker import Sampling, Worker
 from bottomup.sampler.accounting import CURRENT_PLAN, FROM_CHART
 from bottomup.sampler.ledger import Ledger
+from bottomup.sampler.naming import package_versions
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.reweighting import neighbouring_rungs
 
@@ -65,29 +68,51 @@ class Session:
         Whose turns the worker takes.
     ledger : Ledger, optional
         Where releases are written; a file of the current folder when not given.
+    saved : SavedSession, optional
+        That is opened: nothing is sampled until the visitor lets walks run.
+    arguments : sequence of str, optional
+        Options of a command line that name the inputs.
 
     Attributes
     ----------
+    saved : SavedSession or None
+        That is open; None once walks run.
     lots : list of float
         Epsilons of the plans drawn by lot since one of them was released: who passes plans over chooses.
     """
 
     def __init__(
-        self, prepared: Prepared, *, slots: FairSlots = SAMPLING, ledger: Ledger | None = None
+        self,
+        prepared: Prepared,
+        *,
+        slots: FairSlots = SAMPLING,
+        ledger: Ledger | None = None,
+        saved: SavedSession | None = None,
+        arguments: Sequence[str] | None = None,
     ) -> None:
         self.prepared = prepared
         self.ledger = Ledger(LEDGER_FILE) if ledger is None else ledger
-        self.lots: list[float] = []
+        self.saved = saved
+        self.arguments = None if arguments is None else tuple(arguments)
+        self.lots: list[float] = [] if saved is None else list(saved.lots)
         self.settings = Settings(list(prepared.inputs.plans), prepared.enacted)
         self._attended = False
         self.shown = Shown()
         self.selection = Selection()
         settings = self.settings
-        self.worker = Worker(prepared.build_ladders, settings.design, settings.epsilon, slots=slots)
+        if saved is not None:
+            settings.param.update(**saved.design._asdict(), running=False)
+        self.worker = Worker(
+            self._build,
+            settings.design,
+            settings.epsilon,
+            slots=slots,
+            begin_with=None if saved is None else self._build(settings.design),
+        )
         self.background: Background[list[WhatIf]] = Background()
         self._described: tuple[object, object, PlanNumbers] | None = None
         self._closer = {"sample": CloserLook(), "baseline": CloserLook()}
-        settings.param.watch(self._run_or_pause, "running")
+        settings.param.watch(self._follow_running, "running")
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
         settings.param.watch(lambda *_: self.reset(), list(Design._fields))
 
@@ -128,6 +153,32 @@ class Session:
         self.background.stop()
         for look in self._closer.values():
             look.stop()
+
+    def _build(self, design: Design) -> Sampling:
+        """What samples for a design, or is shown in place of that."""
+        saved = self.saved
+        if saved is not None and design == saved.design:
+            return Frozen(self.prepared, saved.standing)
+        return self.prepared.build_ladders(design)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the packages that made the plans on record."""
+        return package_versions() if self.saved is None else self.saved.versions
+
+    def _follow_running(self, *_: param.parameterized.Event) -> None:
+        if self.settings.running and self.saved is not None:
+            self.saved = None
+            self.reset()
+        self._run_or_pause()
+
+    def choose_again(self, digest: str) -> bool:
+        """Show the chosen plan of the saved session that is open; False when it is not that plan."""
+        saved = self.saved
+        if saved is None or saved.chosen is None or saved.chosen_digest != digest:
+            return False
+        self.shown.choose(saved.chosen)
+        return True
 
     def _run_or_pause(self, *_: param.parameterized.Event) -> None:
         if self._attended and self.settings.running:

@@ -10,6 +10,7 @@ from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import PlanNumbers
 from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.worker import Progress
+from bottomup.data.errors import count
 
 __all__ = [
     "SCORE_TITLES",
@@ -19,6 +20,7 @@ __all__ = [
     "number_of_plans",
     "plan_figures",
     "progress_line",
+    "reference_line",
     "reliability_line",
 ]
 
@@ -59,10 +61,11 @@ def reliability_line(progress: Progress, epsilon: float) -> str:
     if progress.standing is None or found is None:
         return ""
     kind = "disagree" if found.stuck else found.verdict.replace(" ", "-")
-    return f'<p class="reliability {kind}">{_reliability(found, epsilon)}</p>'
+    keep_on = "" if progress.standing.is_saved else _keep_on(found)
+    return f'<p class="reliability {kind}">{_reliability(found, epsilon, keep_on)}</p>'
 
 
-def _reliability(found: Reliability, epsilon: float) -> str:
+def _reliability(found: Reliability, epsilon: float, keep_on: str) -> str:
     if found.epsilon != epsilon:
         return "Looking at this ε …"
     if found.stuck:
@@ -77,12 +80,12 @@ def _reliability(found: Reliability, epsilon: float) -> str:
             "another walk agrees is not known."
         )
     if found.verdict == "too early":
-        return f"<b>Too early to say</b> whether this can be relied on.{_keep_on(found)}"
+        return f"<b>Too early to say</b> whether this can be relied on.{keep_on}"
     name = _QUANTITIES.get(found.quantity) or _districts_shares(found.quantity)
     where = " when testimony is ignored" if found.in_baseline else ""
     return (
         f"<b>Not yet to be relied on:</b> two walks from unlike starts still disagree on {name}{where}."
-        f"{_keep_on(found)}"
+        f"{keep_on}"
     )
 
 
@@ -127,21 +130,24 @@ def ladder_line(progress: Progress) -> str:
     return words
 
 
-def comparison(
-    kind: str, ensemble: NDArray[np.float64], baseline: NDArray[np.float64], enacted: float
-) -> str:
-    """How an ensemble compares with the baseline and the enacted plan on one score."""
+def comparison(kind: str, ensemble: NDArray[np.float64], enacted: float) -> str:
+    """How an ensemble compares with the enacted plan on one score, as HTML."""
     if not len(ensemble):
         return "Waiting for the first plans."
     what = (
         "of testimonies are kept whole" if kind == "testimony" else "of cluster weight is in best districts"
     )
     above = float(np.mean(ensemble > enacted))
-    without = f"; with testimony ignored {np.mean(baseline):.1%}" if len(baseline) else ""
     return (
-        f"On average <b>{np.mean(ensemble):.1%}</b> {what}{without}; in the enacted plan {enacted:.1%}. "
-        f"<b>{above:.0%}</b> of plans score higher than the enacted one."
+        f"On average <b>{np.mean(ensemble):.1%}</b> {what}; <b>{above:.0%}</b> of plans score higher than "
+        "the enacted one."
     )
+
+
+def reference_line(baseline: NDArray[np.float64], enacted: float) -> str:
+    """What an ensemble is compared with, in plain text."""
+    without = f"with testimony ignored {np.mean(baseline):.1%} on average, " if len(baseline) else ""
+    return f"{without}in the enacted plan {enacted:.1%}"
 
 
 def plan_figures(numbers: PlanNumbers) -> list[tuple[str, str]]:
@@ -165,6 +171,8 @@ def progress_line(progress: Progress) -> str:
     standing = progress.standing
     if standing is None:
         return "Preparing the walks …"
+    if standing.is_saved:
+        return f"A saved session: {count(standing.rounds, 'round')}, nothing is being sampled"
     if standing.rounds < standing.burn_in:
         return f"Warming up: round {standing.rounds:,} of {standing.burn_in:,}"
     return f"Round {standing.rounds:,}"

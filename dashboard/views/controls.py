@@ -119,8 +119,11 @@ class ControlsView(pn.viewable.Viewer):
             else " The testimonies have no clusters, so there is no cluster score."
         )
         self._score_words.object = f'<p class="quiet">{_WORDS_OF_SCORE[settings.score]}{reason}</p>'
+        is_saved = self._session.saved is not None
+        self._run.label = "Sample anew" if is_saved else "Start"
         self._run.disabled = settings.running
         self._pause.disabled = not settings.running
+        self._reset.disabled = is_saved
 
     def refresh(self) -> None:
         """Show how far the worker is."""

@@ -1,0 +1,134 @@
+"""A saved session as it is shown: everything is there, and nothing is sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bottomup.dashboard.design import Design
+from bottomup.dashboard.prepared import Prepared
+from bottomup.dashboard.reliability import Reliability, judge
+from bottomup.dashboard.state import TakenPlan
+from bottomup.dashboard.worker import Standing
+from bottomup.data.plans import population_bounds
+from bottomup.sampler.reweighting import neighbouring_rungs
+from bottomup.sampler.shares import judged_shares
+from bottomup.sampler.stuck import Reason, why_stuck
+from bottomup.sampler.target import Target
+
+__all__ = ["Frozen", "SavedSession"]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedSession:
+    """A session as its file has it, put together with the inputs; shared by all visitors.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    standing : Standing
+    state : dict of str to str
+        See `bottomup.dashboard.page_state.write_fields`.
+    versions : dict of str to str
+        Of the packages that made the plans.
+    chosen : TakenPlan or None
+        The plan last chosen.
+    chosen_digest : str
+        As the state names it; empty without one.
+    lots : tuple of float
+        Epsilons of the plans drawn by lot since one of them was released.
+    """
+
+    name: str
+    standing: Standing
+    state: dict[str, str]
+    versions: dict[str, str]
+    chosen: TakenPlan | None
+    chosen_digest: str
+    lots: tuple[float, ...]
+
+    @property
+    def design(self) -> Design:
+        """What the plans were made for."""
+        return self.standing.recorded.design
+
+
+class Frozen:
+    """Stands in place of ladders: says how far they were, and takes no step.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    standing : Standing
+    """
+
+    def __init__(self, prepared: Prepared, standing: Standing) -> None:
+        self._prepared = prepared
+        self._standing = standing
+
+    @property
+    def steps(self) -> int:
+        """No steps are taken."""
+        return 0
+
+    def run(self, is_stopped: Callable[[], bool], n_threads: int) -> None:
+        """Take no step."""
+
+    def standing(self) -> Standing:
+        """How far the ladders were when they were saved."""
+        return self._standing
+
+    def judge(self, epsilon: float, steps_per_second: float) -> Reliability:
+        """Whether what is shown for an epsilon can be relied on, by the plans and counts on record."""
+        standing, prepared = self._standing, self._prepared
+        if standing.rounds < standing.burn_in and len(standing.start_plans) > 1:
+            found = Reliability(epsilon, "too early")
+        else:
+            found = judge(
+                standing.recorded,
+                epsilon,
+                standing.start_plans,
+                prepared.plan(standing.recorded.design.enacted).n_districts,
+                None,
+                judged_shares(prepared.shares),
+            )
+        stuck = self._look_for_stuck(epsilon)
+        if not stuck:
+            return found
+        return replace(found, stuck=stuck[0][0], stuck_by=tuple(reason for _, reason in stuck))
+
+    def _look_for_stuck(self, epsilon: float) -> list[tuple[str, Reason]]:
+        """Walks around an epsilon and in the baseline that no move changed since the rungs were placed."""
+        workings = self._standing.workings
+        found = []
+        for rung in dict.fromkeys((*neighbouring_rungs(workings.epsilons, epsilon), 0)):
+            for number, start in enumerate(workings.starts):
+                stuck = why_stuck(workings.outcomes(number, rung))
+                if stuck is None:
+                    continue
+                name = f"The walk at ε = {workings.epsilons[rung]:.3g} (start: {start})"
+                cut_edges = self._last_cut_edges(number, rung)
+                sentence = stuck.sentence(name, self._target(workings.epsilons[rung]), cut_edges)
+                found.append((sentence, stuck.reason))
+        return found
+
+    def _last_cut_edges(self, ladder: int, rung: int) -> int:
+        plans = self._standing.recorded.recordings[ladder][rung].read()
+        return 0 if plans is None else int(plans.cut_edges[-1])
+
+    def _target(self, epsilon: float) -> Target:
+        prepared, design = self._prepared, self._standing.recorded.design
+        plan = prepared.plan(design.enacted)
+        lower, upper = population_bounds(
+            prepared.inputs.geography.total_population, plan.n_districts, design.tolerance
+        )
+        return Target(
+            n_districts=plan.n_districts,
+            lower=lower,
+            upper=upper,
+            compactness=design.compactness,
+            cut_edges=float(prepared.numbers_of(design.enacted, design.weighting).cut_edges),
+            score=design.score,
+            epsilon=epsilon,
+        )
