@@ -22,6 +22,7 @@ __all__ = ["ENACTED_LAYER", "Layer", "add_layers", "draw_layers"]
 
 ENACTED_LAYER = "Enacted"
 """Name of the layer that shows the line of the enacted plan."""
+_CASING_WIDTH = 5.2
 
 
 class Layer(NamedTuple):
@@ -86,7 +87,13 @@ def _halo_and_names(scene: Scene, glyph: Glyph, data: dict[str, list | np.ndarra
 
 def add_layers(plot: figure, layers: tuple[Layer, ...]) -> dict[str, GlyphRenderer]:
     """Copy layers into a figure; returns their renderers by name."""
-    return {
-        layer.name: plot.add_glyph(ColumnDataSource(dict(layer.data)), layer.glyph.clone(), level="glyph")
-        for layer in layers
-    }
+    renderers = {}
+    for layer in layers:
+        source = ColumnDataSource(dict(layer.data))
+        if layer.name == ENACTED_LAYER:
+            # On red, the line needs an edge to be seen.
+            casing = layer.glyph.clone()
+            casing.update(line_color="white", line_width=_CASING_WIDTH, line_alpha=0.85)
+            plot.add_glyph(source, casing, level="glyph")
+        renderers[layer.name] = plot.add_glyph(source, layer.glyph.clone(), level="glyph")
+    return renderers

@@ -1,7 +1,7 @@
 """The figure of the map: resting layers over a picture that the browser colours.
 
 The picture of unit numbers (see `bottomup.dashboard.raster`) travels once per view. A new plan travels as one
-small integer per unit; ``paint.js`` turns both into colours and district borders.
+small integer per unit, and so does another colouring; ``paint.js`` turns them into colours and borders.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,10 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from bottomup.dashboard.colourings import NOTHING, Colouring
 from bottomup.dashboard.layers import ENACTED_LAYER, Layer, add_layers
 from bottomup.dashboard.palette import INK, district_colors, packed_colors
+from bottomup.dashboard.pointing import Marking
 from bottomup.dashboard.raster import View, rasterise
 from bottomup.dashboard.scaling import scale_with_page
 from bottomup.dashboard.scene import Scene, label_points
@@ -31,6 +33,8 @@ __all__ = ["MapFigure", "build_map_figure"]
 _MARGIN = 0.02
 # Outlines of units are drawn from here on, in pixels by which a unit measures on the side.
 _UNITS_FROM_PIXELS = 22
+# What is narrower than this share of the map gets a ring around it.
+_SMALL = 0.04
 _CODE = files("bottomup.dashboard")
 
 
@@ -53,6 +57,23 @@ class MapFigure:
         Where the number of each district is written.
     enacted : GlyphRenderer
         The line between the districts of the enacted plan.
+    picture : GlyphRenderer
+        The coloured picture.
+    tint : ColumnDataSource
+        A class of colour of each unit, in place of its district's colour.
+    beside : ColumnDataSource
+        Another plan, to the right of a divider, and what the plans on both sides are called.
+    numbers_beside : ColumnDataSource
+        Where the numbers of its districts are written.
+    marked : ColumnDataSource
+        What is pointed at.
+    pin : ColumnDataSource
+        Where a ring shows what may be too small to be seen.
+    tapped, rested : ColumnDataSource
+        Set by the browser: the unit tapped at, and the one under a resting pointer; -1 outside of all.
+        The pointer may be on the plan to the right of the divider.
+    card : ColumnDataSource
+        What stands beside the resting pointer, for which unit, and in which district.
     """
 
     figure: figure
@@ -62,6 +83,15 @@ class MapFigure:
     acknowledged: ColumnDataSource
     numbers: ColumnDataSource
     enacted: GlyphRenderer
+    picture: GlyphRenderer
+    tint: ColumnDataSource
+    beside: ColumnDataSource
+    numbers_beside: ColumnDataSource
+    marked: ColumnDataSource
+    pin: ColumnDataSource
+    tapped: ColumnDataSource
+    rested: ColumnDataSource
+    card: ColumnDataSource
 
     def show_frame(self, scene: Scene, view: View, width: int, height: int) -> None:
         """Send the picture of unit numbers of a view."""
@@ -79,10 +109,51 @@ class MapFigure:
 
     def show_plan(self, scene: Scene, assignment: NDArray[np.integer], names: tuple[str, ...]) -> None:
         """Send the district of each unit, and where the names of the districts go."""
-        dtype = np.uint8 if len(names) <= 256 else np.uint16
-        self.labels.data = {"district": assignment.astype(dtype)}
-        points = label_points(scene, assignment, len(names))
-        self.numbers.data = {"x": points[:, 0], "y": points[:, 1], "name": list(names)}
+        self.labels.data = {"district": _labels(assignment, names)}
+        self.numbers.data = _numbers(scene, assignment, names)
+
+    def show_beside(
+        self,
+        scene: Scene,
+        assignment: NDArray[np.integer],
+        names: tuple[str, ...],
+        titles: tuple[str, str],
+    ) -> None:
+        """Send another plan to stand to the right of a divider; the titles are of the left and right plan."""
+        self.numbers_beside.data = _numbers(scene, assignment, names)
+        self.beside.data = {"label": [_labels(assignment, names)], "titles": [list(titles)]}
+
+    def show_alone(self) -> None:
+        """Take the divider and the other plan away."""
+        self.beside.data = {"label": [], "titles": []}
+
+    def show_colouring(self, colouring: Colouring | None) -> None:
+        """Send a class of each unit, and the colours of the classes; None for the districts' own colours."""
+        if colouring is None:
+            self.tint.data = {"class": [], "colors": []}
+            return
+        colors = packed_colors([*colouring.colors, NOTHING])
+        self.tint.data = {"class": [colouring.classes], "colors": [colors]}
+
+    def mark(self, scene: Scene, marking: Marking) -> None:
+        """Mark what is pointed at."""
+        units = np.zeros(len(scene.center) if len(marking.units) else 0, dtype=np.uint8)
+        units[marking.units] = 1
+        self.marked.data = {
+            "units": [units],
+            "district": [marking.district],
+            "steps_back": [marking.steps_back],
+        }
+        at = scene.center[marking.units]
+        if len(at):
+            bounds = scene.rings.total_bounds
+            is_small = np.ptp(at, axis=0).max() < _SMALL * (bounds.right - bounds.left)
+            at = at.mean(axis=0, keepdims=True)[: int(is_small)]
+        self.pin.data = {"x": at[:, 0], "y": at[:, 1]}
+
+    def show_card(self, unit: int, district: int, words: str) -> None:
+        """Answer a pointer that rests on a unit; the words are HTML."""
+        self.card.data = {"unit": [unit], "of": [district], "html": [words]}
 
     def show_enacted(self, boundary: NDArray[np.float64]) -> None:
         """Draw the line between the districts of another enacted plan."""
@@ -116,49 +187,118 @@ def build_map_figure(scene: Scene, layers: tuple[Layer, ...], n_districts: int) 
     )
     picture = plot.image_rgba("image", x="x", y="y", dw="dw", dh="dh", source=painted, level="image")
     picture.nonselection_glyph = None
+    written = ColumnDataSource({"x": [], "y": [], "name": []})
+    _write_numbers(plot, written)
+    pin = ColumnDataSource({"x": [], "y": []})
+    for color, width in (("white", 7), (INK, 3)):
+        plot.scatter("x", "y", source=pin, size=34, fill_color=None, line_color=color, line_width=width)
+
+    tint = ColumnDataSource({"class": [], "colors": []})
+    beside = ColumnDataSource({"label": [], "titles": []})
+    numbers_beside = ColumnDataSource({"x": [], "y": [], "name": []})
+    marked = ColumnDataSource({"units": [[]], "district": [-1], "steps_back": [False]})
+    tapped = ColumnDataSource({"unit": [-1], "n": [0]})
+    rested = ColumnDataSource({"unit": [-1], "is_beside": [False], "n": [0]})
+    card = ColumnDataSource({"unit": [-1], "of": [-1], "html": [""]})
+    colors = district_colors(n_districts)
+    sources = {"plot": plot, "frame": frame, "labels": labels, "beside": beside}
+    paint = _script(
+        "paint.js",
+        **sources,
+        tint=tint,
+        marked=marked,
+        painted=painted,
+        acknowledged=acknowledged,
+        fills=packed_colors(colors).tolist(),
+        borders=packed_colors(colors, brightness=0.42).tolist(),
+        ink=int(packed_colors([INK])[0]),
+    )
+    swipe = _script(
+        "swipe.js",
+        plot=plot,
+        beside=beside,
+        paint=paint,
+        numbers=numbers,
+        numbers_beside=numbers_beside,
+        written=written,
+    )
+    point = _script(
+        "map_hover.js",
+        plot=plot,
+        frame=frame,
+        labels=labels,
+        beside=beside,
+        tapped=tapped,
+        rested=rested,
+        card=card,
+    )
+    # Nothing that is drawn refers to these: the browser would not get them.
+    plot.tags = [frame, labels, tint, beside, numbers, numbers_beside, marked, card]
+    for source in (frame, labels, tint, beside, marked):
+        source.js_on_change("data", paint)
+    for source in (numbers, beside):
+        source.js_on_change("data", swipe)
+    for source in (card, labels):
+        source.js_on_change("data", point)
+    for name in ("tap", "mousemove", "mouseleave", "pan", "wheel"):
+        plot.js_on_event(name, point)
+    report = _script("viewport.js", plot=plot, view=view, bounds=list(bounds))
+    for name in ("inner_width", "inner_height"):
+        plot.js_on_change(name, report, swipe)
+    plot.x_range.js_on_change("start", swipe)
+    for axis in (plot.x_range, plot.y_range):
+        axis.js_on_change("start", report)
+        axis.js_on_change("end", report)
+    scale_with_page(plot)
+    return MapFigure(
+        figure=plot,
+        view=view,
+        frame=frame,
+        labels=labels,
+        acknowledged=acknowledged,
+        numbers=numbers,
+        enacted=enacted,
+        picture=picture,
+        tint=tint,
+        beside=beside,
+        numbers_beside=numbers_beside,
+        marked=marked,
+        pin=pin,
+        tapped=tapped,
+        rested=rested,
+        card=card,
+    )
+
+
+def _script(name: str, **arguments: object) -> CustomJS:
+    return CustomJS(args=arguments, code=(_CODE / name).read_text(encoding="utf-8"))
+
+
+def _labels(assignment: NDArray[np.integer], names: tuple[str, ...]) -> NDArray[np.unsignedinteger]:
+    return assignment.astype(np.uint8 if len(names) <= 256 else np.uint16)
+
+
+def _numbers(scene: Scene, assignment: NDArray[np.integer], names: tuple[str, ...]) -> dict[str, object]:
+    points = label_points(scene, assignment, len(names))
+    return {"x": points[:, 0], "y": points[:, 1], "name": list(names)}
+
+
+def _write_numbers(plot: figure, source: ColumnDataSource) -> None:
+    """Write the numbers of districts on discs."""
     plot.scatter(
-        "x", "y", source=numbers, size=26, fill_color="white", fill_alpha=0.92, line_color=INK, line_width=1.5
+        "x", "y", source=source, size=26, fill_color="white", fill_alpha=0.92, line_color=INK, line_width=1.5
     )
     plot.text(
         "x",
         "y",
         text="name",
-        source=numbers,
+        source=source,
         text_align="center",
         text_baseline="middle",
         text_font_size="15px",
         text_font_style="bold",
         text_color=INK,
     )
-
-    colors = district_colors(n_districts)
-    paint = CustomJS(
-        args={
-            "frame": frame,
-            "labels": labels,
-            "painted": painted,
-            "acknowledged": acknowledged,
-            "fills": packed_colors(colors).tolist(),
-            "borders": packed_colors(colors, brightness=0.42).tolist(),
-            "edges": packed_colors(colors, brightness=0.9).tolist(),
-        },
-        code=(_CODE / "paint.js").read_text(encoding="utf-8"),
-    )
-    # Nothing that is drawn refers to these: the browser would not get them.
-    plot.tags = [frame, labels]
-    frame.js_on_change("data", paint)
-    labels.js_on_change("data", paint)
-    report = CustomJS(
-        args={"plot": plot, "view": view, "bounds": list(bounds)},
-        code=(_CODE / "viewport.js").read_text(encoding="utf-8"),
-    )
-    for name in ("inner_width", "inner_height"):
-        plot.js_on_change(name, report)
-    for axis in (plot.x_range, plot.y_range):
-        axis.js_on_change("start", report)
-        axis.js_on_change("end", report)
-    scale_with_page(plot)
-    return MapFigure(plot, view, frame, labels, acknowledged, numbers, enacted)
 
 
 def _with_margin(bounds: View) -> View:
@@ -183,5 +323,6 @@ def _style(plot: figure) -> None:
     plot.min_border = 0
     plot.grid.visible = False
     plot.axis.visible = False
-    plot.background_fill_color = "white"
-    plot.border_fill_color = "white"
+    # Outside of the map the page shows through.
+    plot.background_fill_color = None
+    plot.border_fill_color = None

@@ -8,6 +8,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
+from bottomup.dashboard.boundaries import Borders, line_path
 from bottomup.dashboard.raster import Rings, View, flatten_rings
 from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan
@@ -51,6 +52,8 @@ class Scene:
         Width of the disc behind a district's number, in metres on the smallest map.
     boundary_of : dict of str to float64 array, shape (points, 2)
         By plan name: the lines between its districts, as such a path.
+    borders : Borders
+        The lines between units.
     """
 
     rings: Rings
@@ -61,6 +64,7 @@ class Scene:
     clear: NDArray[np.bool_]
     disc: float
     boundary_of: dict[str, NDArray[np.float64]]
+    borders: Borders
 
 
 def build_scene(
@@ -94,6 +98,7 @@ def build_scene(
         boundary_of={
             name: _lines_between(shapes, geography.edges, plan.assignment) for name, plan in plans.items()
         },
+        borders=Borders(shapes, geography.edges),
     )
 
 
@@ -119,9 +124,7 @@ def _lines_between(
 
 
 def _path(lines: shapely.Geometry) -> NDArray[np.float64]:
-    pieces = shapely.get_parts(shapely.line_merge(lines))
-    gap = np.full((1, 2), np.nan)
-    return np.concatenate([part for piece in pieces for part in (shapely.get_coordinates(piece), gap)])
+    return line_path(shapely.get_parts(shapely.line_merge(lines)))
 
 
 def _chosen_towns(towns: pd.DataFrame | None, rings: Rings) -> pd.DataFrame:

@@ -3,13 +3,21 @@
 import html
 
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
+from bottomup.dashboard.colourings import Colouring
 from bottomup.dashboard.map_figure import MapFigure, build_map_figure
+from bottomup.dashboard.map_overlays import MapOverlays
+from bottomup.dashboard.pointing import describe, marking_of
 from bottomup.dashboard.raster import View
+from bottomup.dashboard.selection import Unit
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import SHOWN
-from bottomup.dashboard.views.style import TEXT_STYLE, key, segments
+from bottomup.dashboard.views.beside import Beside
+from bottomup.dashboard.views.colour_by import LEGEND_CSS, ColourBy, legend
+from bottomup.dashboard.views.map_layers import LayersPanel
+from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say, segments
 from bottomup.dashboard.wording import plan_figures
 
 __all__ = ["MapView"]
@@ -17,6 +25,9 @@ __all__ = ["MapView"]
 _LARGEST_PICTURE = 4096
 # A browser silent for this many ticks has lost a message or lies in the background: send again.
 _PATIENCE_TICKS = 14
+# Colours and lines that follow the walks are worth fewer updates than the plan.
+_SLOW_EVERY = 14
+_WAITING_EVERY = 3
 
 
 class MapView(pn.viewable.Viewer):
@@ -31,7 +42,9 @@ class MapView(pn.viewable.Viewer):
         super().__init__()
         self._session = session
         self._drawn: object = None
+        self._coloured: Colouring | None = None
         self._sent = 0
+        self._ticks = 0
         self._ticks_waited = 0
         self.seen = False
         """Whether a browser has shown the map: until then nothing is worth computing."""
@@ -39,43 +52,90 @@ class MapView(pn.viewable.Viewer):
             "Plan on the map",
             {words: kind for kind, words in SHOWN.items()},
             session.shown.kind,
-            margin=(0, 0, 4, 0),
+            margin=(6, 0, 2, 0),
         )
         self._title = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self._figures = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
-        self._key = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
-        self._map: MapFigure | None = None
-        self._layout = pn.Column(
-            self._kind,
-            self._title,
-            self._body(),
-            self._figures,
-            self._key,
-            sizing_mode="stretch_both",
-            margin=(0, 8, 0, 0),
-            styles={"gap": "2px"},
+        self._key = pn.pane.HTML(
+            stylesheets=[*TEXT_STYLE["stylesheets"], LEGEND_CSS],
+            margin=0,
+            sizing_mode="stretch_width",
+            # As much as a legend takes: with another colouring the map keeps its size, and its picture.
+            # Colours of the map are the same in every look.
+            styles=room_for(2) | {"--of-charts": "none"},
         )
+        self._pointed = pn.pane.HTML(
+            stylesheets=[*TEXT_STYLE["stylesheets"], _POINTED_CSS],
+            margin=0,
+            visible=False,
+            css_classes=["pointed"],
+        )
+        self._map: MapFigure | None = None
+        self._layers: LayersPanel | None = None
+        self._beside: Beside | None = None
+        self._colour = ColourBy(session, self._colour_anew)
+        self._layout = pn.Column(sizing_mode="stretch_both", margin=(0, 8, 0, 0), styles={"gap": "2px"})
+        self._layout.extend([*self._parts(), self._figures, self._key])
         self._kind.param.watch(lambda event: self._show(event.new), "value")
         session.shown.param.watch(lambda *_: self._follow(), ["kind", "chosen"])
         session.settings.param.watch(lambda *_: self._follow_enacted(), "enacted")
+        session.selection.param.watch(lambda *_: self._follow_pointed(), "pointed")
         self._follow_enacted()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def _body(self) -> pn.viewable.Viewable:
+    def _parts(self) -> list[pn.viewable.Viewable]:
+        """The choices, the title and the map itself; without outlines, why there is none."""
         prepared = self._session.prepared
         if prepared.scene is None:
             self.seen = True
-            return pn.pane.HTML(
+            words = pn.pane.HTML(
                 "<p>These units came without outlines, so there is no map. Give a GIS file with "
                 "<b>--shapes</b> to see one; everything else works without.</p>",
                 **TEXT_STYLE,
                 sizing_mode="stretch_both",
             )
-        self._map = build_map_figure(prepared.scene, prepared.layers, self._session.n_districts)
-        self._map.view.on_change("data", self._send_frame)
-        return pn.pane.Bokeh(self._map.figure, sizing_mode="stretch_both", margin=0, min_height=200)
+            return [self._kind, self._title, words]
+        self._map = drawn = build_map_figure(prepared.scene, prepared.layers, self._session.n_districts)
+        drawn.view.on_change("data", self._send_frame)
+        drawn.tapped.on_change("data", self._answer_tap)
+        drawn.rested.on_change("data", self._answer_rest)
+        overlays = MapOverlays(drawn.figure, drawn.picture)
+        self._layers = layers = LayersPanel(self._session, prepared.scene, overlays, self._write_key)
+        self._beside = Beside(self._session, prepared.scene, drawn)
+        button = pmui.Button(
+            label="Layers, find",
+            icon="layers",
+            variant="outlined",
+            size="small",
+            margin=(6, 0, 2, 0),
+            theme_config=THEME,
+        )
+        button.on_click(lambda *_: layers.panel.param.update(visible=not layers.panel.visible))
+        choices = pn.Row(
+            self._kind,
+            pn.Row(
+                self._colour.choice,
+                self._beside.choice,
+                button,
+                margin=0,
+                sizing_mode="stretch_width",
+                styles={"flex": "1 1 24rem", "gap": "6px", "align-items": "center", "min-width": "0"},
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"flex-wrap": "wrap", "gap": "0 10px", "flex": "none"},
+        )
+        body = pn.Column(
+            pn.pane.Bokeh(drawn.figure, sizing_mode="stretch_both", margin=0, min_height=200),
+            self._pointed,
+            layers.panel,
+            sizing_mode="stretch_both",
+            margin=0,
+            styles={"position": "relative"},
+        )
+        return [choices, self._title, body]
 
     def _send_frame(self, _attribute: str, _old: object, new: dict) -> None:
         """Draw the picture that the browser asks for."""
@@ -89,6 +149,23 @@ class MapView(pn.viewable.Viewer):
             self.seen = True
             self._drawn = None
             self.refresh()
+            self._follow_pointed()
+
+    def _answer_tap(self, _attribute: str, _old: object, new: dict[str, list[int]]) -> None:
+        """Point at a unit; at nothing when it is the same again, or outside of all."""
+        selection, place = self._session.selection, int(new["unit"][0])
+        tapped = Unit(place) if place >= 0 else None
+        selection.pointed = None if tapped == selection.pointed else tapped
+
+    def _answer_rest(self, _attribute: str, _old: object, new: dict[str, list[int]]) -> None:
+        """Tell about the unit under a resting pointer."""
+        unit, shown = int(new["unit"][0]), self._session.shown_plan()
+        if self._map is None or not 0 <= unit < len(shown.assignment):
+            return
+        other = self._beside.assignment if self._beside is not None else None
+        plan = shown.assignment if other is None or not new["is_beside"][0] else other
+        words = describe(Unit(unit), self._session.prepared, plan, shown.names)
+        self._map.show_card(unit, int(plan[unit]), words)
 
     def _show(self, kind: str) -> None:
         shown = self._session.shown
@@ -110,17 +187,52 @@ class MapView(pn.viewable.Viewer):
         prepared, enacted = self._session.prepared, self._session.settings.enacted
         if self._map is not None and prepared.scene is not None:
             self._map.show_enacted(prepared.scene.boundary_of[enacted])
-        marks = [("enacted", f"districts of the enacted plan ({html.escape(enacted)})")]
-        if prepared.scene is not None and len(prepared.scene.counties):
-            marks.append(("county", "counties"))
-        self._key.object = key(*marks)
+        self._write_key()
         self._follow()
+
+    def _follow_pointed(self) -> None:
+        """Mark what is pointed at, and say what it is."""
+        if self._map is None or self._session.prepared.scene is None:
+            return
+        pointed = self._session.selection.pointed
+        self._map.mark(self._session.prepared.scene, marking_of(pointed, self._session.prepared))
+        self._describe_pointed(self._session.shown_plan())
+        self._colour_anew()
+
+    def _describe_pointed(self, shown: ShownPlan) -> None:
+        words = describe(
+            self._session.selection.pointed, self._session.prepared, shown.assignment, shown.names
+        )
+        if self._pointed.object != words:
+            self._pointed.param.update(object=words, visible=bool(words))
+
+    def _colour_anew(self) -> None:
+        """Colour the map as chosen, when that has changed."""
+        colouring = self._colour.colouring()
+        if self._map is not None and colouring is not self._coloured:
+            self._coloured = colouring
+            self._map.show_colouring(colouring)
+            self._write_key()
+
+    def _write_key(self) -> None:
+        """Say what colours and lines mean."""
+        scene, enacted = self._session.prepared.scene, self._session.settings.enacted
+        marks = [("enacted", f"districts of the enacted plan ({html.escape(enacted)})")]
+        if scene is not None and len(scene.counties):
+            marks.append(("county", "counties"))
+        words = key(*marks) if self._coloured is None else legend(self._coloured, f"enacted plan ({enacted})")
+        say(self._key, words + (self._layers.key() if self._layers is not None else ""))
 
     def refresh(self) -> None:
         """Send the shown plan when it is another one and the browser has painted the one before."""
         shown = self._session.shown_plan()
         if self._map is None or self._session.prepared.scene is None:
             return
+        self._ticks += 1
+        parts = [part for part in (self._colour, self._layers, self._beside) if part is not None]
+        is_waiting = any(part.is_waiting for part in parts)
+        if self._ticks % (_WAITING_EVERY if is_waiting else _SLOW_EVERY) == 0:
+            self._refresh_slowly()
         is_pending = self._sent > _painted(self._map.acknowledged)
         if is_pending and self._ticks_waited < _PATIENCE_TICKS:
             self._ticks_waited += 1
@@ -132,9 +244,19 @@ class MapView(pn.viewable.Viewer):
         self._drawn = shown.assignment
         self._map.show_plan(self._session.prepared.scene, shown.assignment, shown.names)
 
+    def _refresh_slowly(self) -> None:
+        """Bring colours and lines up to date that tell of many plans."""
+        if self._colour.follows_walk:
+            self._colour_anew()
+        if self._layers is not None:
+            self._layers.refresh()
+        if self._beside is not None:
+            self._beside.refresh()
+
     def refresh_words(self) -> None:
         """Say which plan is shown, and give its numbers."""
         shown = self._session.shown_plan()
+        self._describe_pointed(shown)
         self._title.object = f"<p><b>{html.escape(shown.title)}</b></p>"
         self._figures.object = self._figures_of(shown)
 
@@ -152,3 +274,10 @@ class MapView(pn.viewable.Viewer):
 
 def _painted(acknowledged: ColumnDataSource) -> int:
     return int(acknowledged.data["n"][0])
+
+
+_POINTED_CSS = """
+:host(.pointed) { position: absolute; left: 0; top: 0; z-index: 4; max-width: 60%; background: var(--ground);
+  border: 2px solid var(--ink); border-radius: 6px; padding: 0.3rem 0.7rem; pointer-events: none; }
+p { margin: 0; }
+"""
