@@ -185,6 +185,11 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
         help="CSV in which every released plan is written down before it is saved (default: %(default)s in "
         "the current folder)",
     )
+    parser.add_argument(
+        "--session",
+        metavar="FILE",
+        help="open a saved session without sampling; its own inputs are read where no others are named",
+    )
 
 
 def add_score_options(parser: argparse.ArgumentParser) -> None:

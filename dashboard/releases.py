@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.ensemble_files import ChartPlans
 from bottomup.dashboard.pool import MetPlan, Sample
-from bottomup.dashboard.saved_sessions import Snapshot
+from bottomup.dashboard.saved_sessions import Extent, Moment, Snapshot
 from bottomup.dashboard.saving import provenance, submitted_digest
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import Draw, TakenPlan
@@ -133,9 +133,7 @@ def release_of(session: Session, shown: ShownPlan, how: str) -> Release | None:
     )
 
 
-def release_of_charts(
-    session: Session, how: str = IN_PUBLIC, sample: Sample | None = None
-) -> Release | None:
+def release_of_charts(session: Session, how: str = IN_PUBLIC, sample: Sample | None = None) -> Release | None:
     """What letting out the charts of a sample, or of this moment, is; None while they are empty."""
     standing, sample = session.worker.progress.standing, sample or session.sample()
     if standing is None or sample is None:
@@ -151,13 +149,14 @@ def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
     return _whole_release(session, plans.recorded.design, plans, how)
 
 
-def release_of_session(session: Session, snapshot: Snapshot) -> Release:
+def release_of_session(session: Session, saved: Moment | Snapshot) -> Release:
     """What saving a session is: letting out every plan of every walk, each as large a draw as the largest."""
-    return _whole_release(session, snapshot.moment.standing.recorded.design, snapshot, "session saved")
+    moment = saved if isinstance(saved, Moment) else saved.moment
+    return _whole_release(session, moment.standing.recorded.design, saved.extent(), "saved as a session")
 
 
 def _whole_release(
-    session: Session, design: Design, behind: Sample | ChartPlans | Snapshot, how: str
+    session: Session, design: Design, behind: Sample | ChartPlans | Extent, how: str
 ) -> Release:
     made = {
         "testimonies": session.prepared.testimonies.digest,

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ from bottomup.data.errors import DataError, count
 from bottomup.sampler.naming import plan_digest
 from bottomup.sampler.types import Mixture
 
-__all__ = ["ENDING", "Moment", "SessionFile", "Snapshot", "read_session", "take_snapshot"]
+__all__ = ["ENDING", "Extent", "Moment", "SessionFile", "Snapshot", "read_session", "take_snapshot"]
 
 ENDING = ".bottomup"
 _FORM, _VERSION = "bottomup session", 1
@@ -55,6 +55,18 @@ _ABOUT, _STATE = "about.json", "state.json"
 # Far above what a page records; a file that claims more is none of ours.
 _MOST_BYTES = 2_000_000_000
 _COLUMNS = {"cut_edges": np.int32, "testimony": np.float64, "cluster": np.float64}
+
+
+class Extent(NamedTuple):
+    """How much a saved session lets out."""
+
+    epsilon: float
+    """Largest of any plan."""
+    rungs: tuple[float, ...]
+    n_plans: int
+    """Drawn with testimony in sight: those on record, the current ones and the chosen one."""
+    last_round: int
+    """Of the plans on record."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +105,22 @@ class Moment:
         chosen, lots = session.shown.chosen, tuple(session.lots)
         return cls(standing, state, chosen, lots, session.arguments, session.versions)
 
+    def extent(self) -> Extent:
+        """How much would be let out, if all walks stood still."""
+        recorded = self.standing.recorded
+        plans = recorded.recordings[0][0].read()
+        assert plans is not None
+        return self.extent_of(recorded.n_recorded, int(plans.step[-1]))
+
+    def extent_of(self, n_recorded: int, last_step: int) -> Extent:
+        """How much is let out with so many plans of each walk."""
+        recorded = self.standing.recorded
+        n_rungs = sum(epsilon > 0 for epsilon in recorded.epsilons)
+        n_current = sum(plan.origin.epsilon > 0 for plan in self.standing.current)
+        n_plans = len(recorded.starts) * n_rungs * n_recorded + n_current + (self.chosen is not None)
+        rungs = recorded.epsilons
+        return Extent(max(rungs), rungs, n_plans, recorded.round_of(last_step))
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -111,34 +139,16 @@ class Snapshot:
     held: tuple[tuple[Held, ...], ...]
     spacing: int
 
-    @property
-    def rungs(self) -> tuple[float, ...]:
-        """Epsilons of the plans."""
-        return self.moment.standing.recorded.epsilons
-
-    @property
-    def epsilon(self) -> float:
-        """Largest of any plan."""
-        return max(self.rungs)
-
-    @property
-    def n_plans(self) -> int:
-        """Plans drawn with testimony in sight: those on record, the current ones and the chosen one."""
-        of_rung = len(self.held) * len(self.held[0][0].assignments)
-        n_rungs = sum(epsilon > 0 for epsilon in self.rungs)
-        n_current = sum(plan.origin.epsilon > 0 for plan in self.moment.standing.current)
-        return of_rung * n_rungs + n_current + (self.moment.chosen is not None)
-
-    @property
-    def last_round(self) -> int:
-        """The latest round of the plans on record."""
-        return self.moment.standing.recorded.round_of(int(self.held[0][0].plans.step[-1]))
+    def extent(self) -> Extent:
+        """How much is let out."""
+        step = self.held[0][0].plans.step
+        return self.moment.extent_of(len(step), int(step[-1]))
 
     def words(self) -> str:
         """How many plans there are, and of which walks."""
-        n_ladders, n_rungs = len(self.held), len(self.rungs)
+        n_ladders, n_rungs = len(self.held), len(self.held[0])
         n = n_ladders * n_rungs * len(self.held[0][0].assignments)
-        return f"{count(n, 'plan')} of {n_ladders} × {n_rungs} walks up to round {self.last_round:,}"
+        return f"{count(n, 'plan')} of {n_ladders} × {n_rungs} walks up to round {self.extent().last_round:,}"
 
     def to_bytes(self, prepared: Prepared) -> bytes:
         """Contents of the file."""

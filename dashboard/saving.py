@@ -25,6 +25,7 @@ __all__ = [
     "file_bytes",
     "file_name",
     "provenance",
+    "session_stem",
     "submitted_digest",
 ]
 
@@ -59,6 +60,11 @@ def file_name(session: Session, shown: ShownPlan, kind: Kind, form: str) -> str:
 def ensemble_stem(session: Session, epsilon: float, score: str, run: str) -> str:
     """Name of a file of all plans, without its ending."""
     return _stem(session, "all plans", f"eps {epsilon:.3g}", score, run)
+
+
+def session_stem(session: Session, last_round: int, run: str) -> str:
+    """Name of the file of a session, without its ending."""
+    return _stem(session, "session", f"round {last_round}", run)
 
 
 def _stem(session: Session, *parts: str) -> str:

@@ -220,8 +220,9 @@ def test_nothing_is_saved_before_there_are_plans_or_when_they_are_for_other_sett
 def test_a_saved_session_counts_as_every_plan_in_it(ran: Session) -> None:
     snapshot = snapshot_of(ran)
     release = release_of_session(ran, snapshot)
-    n_rungs = len(snapshot.rungs) - 1
-    assert release.draws >= 2 * n_rungs * ran.worker.progress.standing.recorded.n_recorded
+    assert release == release_of_session(ran, snapshot.moment)
+    recorded = ran.worker.progress.standing.recorded
+    assert release.draws >= 2 * (len(recorded.epsilons) - 1) * recorded.n_recorded
     assert release.epsilon == 10.0
     ran.ledger.write(release)
     assert read_books(ran).has(release_of_session(ran, snapshot_of(ran)))
