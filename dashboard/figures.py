@@ -31,6 +31,9 @@ def base_figure(x_title: str, y_title: str, **options: Any) -> figure:
         outline_line_color=None,
         background_fill_color=None,
         border_fill_color=None,
+        # The dark look is a matter of the browser alone.
+        styles={"filter": "var(--of-charts, none)"},
+        html_attributes={"role": "img", "aria-label": _name(x_title, y_title, options.get("title"))},
     )
     plot.axis.axis_label_text_font = FONT
     plot.axis.axis_label_text_font_size = "15px"
@@ -45,6 +48,12 @@ def base_figure(x_title: str, y_title: str, **options: Any) -> figure:
     plot.grid.grid_line_color = RULE
     scale_with_page(plot)
     return plot
+
+
+def _name(*titles: str | None) -> str:
+    """What a chart is called for those who cannot see it."""
+    named = [title for title in titles if title]
+    return f"Chart: {', '.join(named)}" if named else "Chart"
 
 
 def line_label(color: str, *, bold: bool = False) -> Label:

@@ -236,8 +236,8 @@ _FIELD = {"sizing_mode": "stretch_width", "margin": (6, 8, 2, 4), "theme_config"
 _TABLE = """
 table { border-collapse: collapse; margin: 4px 0 6px 0; }
 th, td { padding: 2px 0.9rem 2px 0; text-align: right; vertical-align: bottom; }
-th { font-weight: 400; color: #4d5864; }
-tr > :first-child { text-align: left; color: #1d2733; }
+th { font-weight: 400; color: var(--quiet); }
+tr > :first-child { text-align: left; color: var(--ink); }
 td b { font-size: 1.375rem; }
 """
 _SLIDER = {"sizing_mode": "stretch_width", "tooltips": False, "theme_config": THEME}

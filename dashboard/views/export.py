@@ -54,12 +54,12 @@ _AS = {"districts": "districts", "units": "units", TABLE: "two columns"}
 _FORM_NAMES = {form: name.partition(" (")[0] for name, form in FORMS.items()} | {"csv": "CSV"}
 _TABLE = """
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
-th { text-align: left; color: #4d5864; font-weight: 400; border-bottom: 1px solid #b6bdc4; }
-td { border-bottom: 1px solid #e3e7ea; vertical-align: top; }
+th { text-align: left; color: var(--quiet); font-weight: 400; border-bottom: 1px solid var(--line); }
+td { border-bottom: 1px solid var(--faint); vertical-align: top; }
 th, td { padding: 3px 10px 3px 0; }
 th:nth-child(n+3), td:nth-child(n+3) { text-align: right; white-space: nowrap; }
 .path { overflow-wrap: anywhere; }
-.done { background: #e6f2ec; border-left: 5px solid #00794f; padding: 6px 12px; }
+.done { background: var(--good-ground); border-left: 5px solid var(--good); padding: 6px 12px; }
 """
 _WORDS: dict[str, Any] = {"stylesheets": [*TEXT_STYLE["stylesheets"], _TABLE], "sizing_mode": "stretch_width"}
 

@@ -226,7 +226,8 @@ _HUNDREDS = """
 .hundreds { display: flex; flex-wrap: wrap; gap: 0.5rem 2.2rem; }
 .hundreds figure { margin: 0; }
 .hundreds div { display: grid; grid-template-columns: repeat(10, 0.72rem); gap: 0.13rem; }
-.hundreds i { width: 0.72rem; height: 0.72rem; border-radius: 2px; background: #e3e7ea; }
+.hundreds i { width: 0.72rem; height: 0.72rem; border-radius: 2px; background: #e3e7ea;
+  filter: var(--of-charts); }
 .hundreds i.on { background: #2f6fb0; }
 .hundreds i.weak { background: #b35900; }
 .hundreds figcaption { margin-top: 4px; }

@@ -9,8 +9,7 @@ __all__ = ["PAGE_CSS", "TEXT_STYLE", "THEME", "key", "room_for", "say", "segment
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
-THEME: dict[str, Any] = {
-    "palette": {"primary": {"main": "#1f5c99"}, "text": {"primary": "#1d2733", "secondary": "#4d5864"}},
+_SHAPE: dict[str, Any] = {
     "typography": {
         "fontFamily": FONT,
         "fontSize": 16,
@@ -18,14 +17,34 @@ THEME: dict[str, Any] = {
     },
     "shape": {"borderRadius": 6},
 }
-"""Theme of every Material component."""
+THEME: dict[str, Any] = {
+    "light": {
+        "palette": {"primary": {"main": "#1f5c99"}, "text": {"primary": "#1d2733", "secondary": "#4d5864"}},
+        **_SHAPE,
+    },
+    "dark": {
+        "palette": {
+            "primary": {"main": "#8dbdf0"},
+            "text": {"primary": "#e6eaee", "secondary": "#b0bac4"},
+            "background": {"default": "#191919", "paper": "#191919"},
+        },
+        **_SHAPE,
+    },
+}
+"""Theme of every Material component, in either look."""
 
 PAGE_CSS = """
 :root { font-size: clamp(16px, 1.05vw, 24px); color-scheme: light;
   --font: Roboto, 'Liberation Sans', Arial, sans-serif;
   --ink: #1d2733; --quiet: #4d5864; --line: #b6bdc4; --faint: #e3e7ea; --ground: #ffffff; --card: #f5f7f9;
   --accent: #1f5c99; --good: #00794f; --good-ground: #e6f2ec; --warn: #b35900; --bad: #c1121f;
-  --bad-ground: #fdecea; }
+  --bad-ground: #fdecea; --of-charts: none; }
+/* Charts keep their hues and turn their lightness over: white becomes just this ground. */
+:root[data-theme=dark] { color-scheme: dark;
+  --ink: #e6eaee; --quiet: #b0bac4; --line: #5a6269; --faint: #33383d; --ground: #191919; --card: #24282d;
+  --accent: #8dbdf0; --good: #5fd0a0; --good-ground: #17362a; --warn: #f0a35a; --bad: #ff9aa4;
+  --bad-ground: #42201f; --of-charts: invert(0.9) hue-rotate(180deg); }
+:root[data-mode=hearing] { font-size: clamp(19px, 1.4vw, 34px); --edge: 16px; }
 html, body { margin: 0; padding: 0; height: 100%; background: var(--ground); }
 """
 """Stylesheet of the document: words, and what is as wide as they are, grow with the window."""
@@ -48,7 +67,7 @@ b { font-weight: 700; }
 .key { display: flex; flex-wrap: wrap; gap: 2px 1.25rem; color: var(--ink); font-size: 0.9375rem; }
 .key span { white-space: nowrap; }
 .key i { display: inline-block; width: 1.375rem; margin-right: 0.44rem; vertical-align: middle;
-         box-sizing: border-box; }
+         box-sizing: border-box; filter: var(--of-charts); }
 .reliability { border-left: 5px solid var(--line); padding: 2px 0 2px 10px; }
 .reliability.agree { border-color: var(--good); }
 .reliability.disagree { border-color: var(--warn); }
@@ -70,7 +89,7 @@ _SEGMENTS = {
         "lineHeight": 1.3,
         "padding": "0.375rem 0.6875rem",
         "textTransform": "none",
-        "color": "#1d2733",
+        "color": "text.primary",
     },
 }
 
