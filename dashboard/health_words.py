@@ -155,7 +155,7 @@ def remedies(found: Reliability, design: Design, n_plans: int) -> str:
     items.append(f"Start elsewhere: take another seed, which makes another second start{other}.")
     rows = "".join(f"<li>{item}</li>" for item in items)
     return (
-        f"<h2>What would help</h2><ul>{rows}</ul>"
+        f"<h2>{'What would help' if found.stuck else 'If that is too long'}</h2><ul>{rows}</ul>"
         '<p class="quiet">A changed setting starts all walks anew; ε does not.</p>'
     )
 
@@ -300,15 +300,20 @@ def run_table(progress: Progress, n_bytes: int) -> str:
     workings, recorded = standing.workings, standing.recorded
     n_walks = len(workings.starts) * len(workings.epsilons)
     spacing = recorded.recordings[0][0].spacing // recorded.steps_per_round
+    often = "one every round" if spacing == 1 else f"one every {spacing:,} rounds"
     trips = " and ".join(f"{n:,}" for n in workings.round_trips)
     speed = f"{progress.steps_per_second:,.0f}" if progress.steps_per_second else "paused"
     facts = {
         "Rounds": f"{standing.rounds:,}, of which {min(standing.rounds, standing.burn_in):,} to place the ε",
         "Steps a second": f"{speed}, all {n_walks} walks together" if progress.steps_per_second else speed,
-        "Plans on record": f"{recorded.n_recorded:,} of each walk, one every {spacing:,} rounds",
+        "Plans on record": f"{recorded.n_recorded:,} of each walk, {often}",
         "Round trips": f"{trips} from ε = 0 to the largest and back, by walk",
         "Memory of plans": f"{n_bytes / 1e6:,.1f} MB",
-        "Rounding": f"{workings.drift:.1g} at most in the log of the number of trees",
+        "Rounding": (
+            f"{workings.drift:.1g} at most in the log of the number of trees"
+            if workings.drift
+            else "none noticed in the log of the number of trees"
+        ),
     }
     rows = [
         f'<tr><th scope="row">{name}</th><td class="words">{fact}</td></tr>' for name, fact in facts.items()

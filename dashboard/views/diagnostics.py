@@ -108,7 +108,8 @@ class DiagnosticsView(pn.viewable.Viewer):
         stuck = f"<p>{html.escape(found.stuck)}</p>" if found.stuck else ""
         plans = "" if sample is None else f'<p class="quiet">{number_of_plans(sample)}</p>'
         help_ = remedies(found, settings.design, len(session.prepared.inputs.plans))
-        return f"{stuck}{help_}{basis(found, standing.recorded.starts, session.n_districts)}{plans}"
+        rests_on = f"{basis(found, standing.recorded.starts, session.n_districts)}{plans}"
+        return f"{stuck}{help_}{rests_on}" if found.stuck else f"{rests_on}{help_}"
 
 
 class _FiguresPart(pn.viewable.Viewer):
@@ -303,6 +304,7 @@ thead th { font-weight: 700; }
 th:first-child, th[scope="row"], .words { text-align: left; }
 td.words { padding-left: 8px; white-space: normal; }
 th.words { padding-left: 8px; }
+td.poor, td.good, td.plain { white-space: nowrap; }
 td.poor { color: var(--warn); font-weight: 700; }
 td.good { color: var(--good); }
 """

@@ -208,6 +208,7 @@ def test_a_verdict_says_what_it_rests_on() -> None:
 def test_remedies_follow_the_reason_and_the_settings() -> None:
     bounds = Reliability(1.0, "disagree", stuck="…", stuck_by=("population bounds",))
     words = remedies(bounds, DESIGN._replace(moves="walk"), 2)
+    assert words.startswith("<h2>What would help")
     assert "Widen the population tolerance, now 5 %." in words
     assert "mixture of moves" in words
     assert "another second start, or another enacted plan." in words
@@ -226,6 +227,7 @@ def test_what_agrees_in_minutes_needs_no_remedy_and_what_takes_hours_does() -> N
     assert remedies(Reliability(1.0, "agree"), DESIGN, 2) == ""
     assert remedies(Reliability(1.0, "too early"), DESIGN, 2) == ""
     slow = remedies(replace(soon, seconds_left=7200.0), DESIGN, 2)
+    assert slow.startswith("<h2>If that is too long")
     assert "tolerance" in slow
     assert "compactness" in slow
 
