@@ -45,6 +45,8 @@ export function render({model, el}) {
         const note = model.notes[place] ?? ""
         const lines = make("div", cell, {class: "lines", title: note})
         make("span", lines, {class: "id"}).textContent = name
+        // So that a screen reader does not join them.
+        lines.append(" ")
         make("span", lines, {class: "note"}).textContent = note
         make("div", cell, {class: "mark"})
       }

@@ -60,6 +60,7 @@ class FatesTable(RowsTable):
         notes: Sequence[str],
         **more: Any,
     ) -> None:
+        self._filled: dict[str, list[float | None]] = {}
         titles = {
             "name": (title, "name"),
             **_TITLES,
@@ -89,8 +90,8 @@ class FatesTable(RowsTable):
             found["change"] = _points(fates.change)
             found["mark"] = [float(own) for own in fates.is_sacrificed]
         found["districts"], found["best"] = _rounded(spread[0]), _points(spread[1])
-        if found != self.numbers:
-            self.numbers = found
+        if found != self._filled:
+            self._filled = self.numbers = found
 
 
 class TestimoniesTable(FatesTable):

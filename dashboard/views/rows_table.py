@@ -30,7 +30,7 @@ td.count { white-space: normal; }
 td.whole, th.whole button { padding-left: 6px; padding-right: 0; }
 tbody tr { cursor: pointer; }
 tbody tr:hover td { background: var(--card); }
-.id { font-weight: 700; margin-right: 0.5em; }
+.id { font-weight: 700; margin-right: 0.25em; }
 .mark { color: var(--warn); font-weight: 700; white-space: nowrap; }
 .mark:empty { display: none; }
 .marked td.change { color: var(--warn); font-weight: 700; }
