@@ -20,6 +20,7 @@ from bottomup.dashboard.health_words import (
     title_of,
     trace_sentence,
 )
+from bottomup.dashboard.palette import ENSEMBLE
 from bottomup.dashboard.reliability import LEAST_PLANS
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.trace_plot import SECOND, trace_plot
@@ -281,7 +282,7 @@ _Part = _FiguresPart | _TracesPart | _WalksPart
 _PARTS: dict[str, type[_Part]] = {"Figures": _FiguresPart, "Traces": _TracesPart, "The walks": _WalksPart}
 
 _KEY = (
-    '<div class="key"><span><i style="height: 0; border-top: 3px solid #2f6fb0"></i>first walk</span>'
+    f'<div class="key"><span><i style="height: 0; border-top: 3px solid {ENSEMBLE}"></i>first walk</span>'
     f'<span><i style="height: 0; border-top: 3px dashed {SECOND}"></i>second walk</span>'
     "<span><b aria-hidden='true'>●&#8239;■</b> where each began</span>"
     '<span><i style="height: 0.8125rem; background: #8a939c55"></i>left out as warming up</span></div>'
