@@ -143,6 +143,9 @@ def _epsilon_label(value: float) -> str:
 
 _CSS = """
 :host(.controls) { flex: none !important; width: 19.4rem !important; overflow: hidden auto; }
-@media (max-width: 1000px) { :host(.controls) { width: auto !important; overflow: visible; } }
+@media (max-width: 1000px) {
+  :host(.controls) { width: auto !important; height: auto !important; max-height: none !important;
+    overflow: visible; }
+}
 """
 _BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}

@@ -45,7 +45,7 @@ PAGE_CSS = """
   --accent: #8dbdf0; --good: #5fd0a0; --good-ground: #17362a; --warn: #f0a35a; --bad: #ff9aa4;
   --bad-ground: #42201f; --of-charts: invert(0.9) hue-rotate(180deg); }
 :root[data-mode=hearing] { font-size: clamp(19px, 1.4vw, 34px); --edge: 16px; }
-html, body { margin: 0; padding: 0; height: 100%; background: var(--ground); }
+:root, :root body { margin: 0; padding: 0; height: 100%; background: var(--ground); }
 """
 """Stylesheet of the document: words, and what is as wide as they are, grow with the window."""
 
