@@ -18,6 +18,9 @@ from bottomup.data.errors import DataError
 
 __all__ = ["main"]
 
+# Where the map is not known yet, its number of units only weighs the moves, all of which are compiled.
+_USUAL_UNITS = 5000
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
@@ -61,25 +64,32 @@ def _add_serve(commands: argparse._SubParsersAction) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
-    from bottomup.dashboard.app import prepare_once
+    from bottomup.dashboard.app import read_once
+    from bottomup.dashboard.local_paths import LOOPBACK, allow_paths
     from bottomup.dashboard.repairing import plan_sentences
 
-    # Files that cannot be used are refused here, and the walk is compiled, before a browser opens. The page
-    # is served by this process: what was read here is not read again.
+    # Files are read, and the walk is compiled, before a browser opens. The page is served by this process:
+    # what was read here is not read again.
+    n_units = _USUAL_UNITS
     try:
-        inputs = prepare_once(options).inputs
-    except DataError as error:
-        if options.units is None:
+        served = read_once(options)
+    except (DataError, OSError) as error:
+        if getattr(error, "code", None) == "options":
             raise
-        hint = (
-            "`bottomup check`, with the same files, lists all there is to say about them and takes repairs."
-        )
-        print(f"bottomup serve: {error}\n{hint}", file=sys.stderr)
-        return 2
-    if inputs.enacted is not None:
-        print("".join(f"{sentence}\n" for sentence in plan_sentences(inputs.enacted)), end="", flush=True)
-    prepare_walk("mixed", choose_mixture("mixture", inputs.geography.n_units))
+        print(f"bottomup serve: {error}\n{_hint(options)}", file=sys.stderr, flush=True)
+    else:
+        inputs = served.prepared.inputs
+        n_units = inputs.geography.n_units
+        if served.saved is not None:
+            rounds = served.saved.standing.rounds
+            print(f"{served.saved.name}: {rounds:,} rounds on record, nothing is sampled.", flush=True)
+        if inputs.enacted is not None:
+            print("".join(f"{sentence}\n" for sentence in plan_sentences(inputs.enacted)), end="", flush=True)
+    prepare_walk("mixed", choose_mixture("mixture", n_units))
     command = ["panel", "serve", str(Path(__file__).with_name("app.py")), "--port", str(options.port)]
+    # Nobody else can reach the server, so that visitors may name files of this machine.
+    command += ["--address", LOOPBACK]
+    allow_paths()
     # A closed page is forgotten within seconds, with all that it holds.
     command += ["--unused-session-lifetime", "5000", "--check-unused-sessions", "2000"]
     if not options.no_show:
@@ -88,3 +98,11 @@ def _serve(options: argparse.Namespace) -> int:
     sys.argv = [*command, "--args", *page_arguments(options)]
     run_panel()
     return 0
+
+
+def _hint(options: argparse.Namespace) -> str:
+    page = "The page that opens shows the same, and takes other files."
+    if options.units is None:
+        return page
+    check = "`bottomup check`, with the same files, lists all there is to say about them and takes repairs."
+    return f"{check}\nThe page that opens shows the same, takes repairs too, and other files."

@@ -1,6 +1,7 @@
 """All that there is to say about the inputs that options name, before anything runs."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bottomup.dashboard.options import Known, files_of, name_options, read_enacted, read_submitted
@@ -53,7 +54,10 @@ class Inspection:
 
 
 def inspect_inputs(
-    options: argparse.Namespace, tolerance: float = 0.05, n_districts: int | None = None
+    options: argparse.Namespace,
+    tolerance: float = 0.05,
+    n_districts: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
     """Look at all inputs, whatever is wrong with some of them.
 
@@ -65,15 +69,18 @@ def inspect_inputs(
         Largest deviation of a district's population.
     n_districts : int, optional
         Number of districts when there is no plan.
+    tell : callable, optional
+        Takes words about what is being read; what it raises ends the inspection.
     """
     findings = Findings()
     geography = None
+    tell("Reading the units …")
     with findings.catching():
         geography = inspect_geography(files_of(options), findings, name=options.name, thorough=True)
     map_is_fit = geography is not None and not any(finding.stops for finding in findings)
     known = Known()
     if geography is not None:
-        known = _inspect_districting(options, geography, tolerance, n_districts, findings)
+        known = _inspect_districting(options, geography, tolerance, n_districts, findings, tell)
     named = (replace(finding, remedy=name_options(finding.remedy)) for finding in findings)
     return Inspection(known, tuple(named), map_is_fit)
 
@@ -84,14 +91,17 @@ def _inspect_districting(
     tolerance: float,
     n_districts: int | None,
     findings: Findings,
+    tell: Callable[[str], None],
 ) -> Known:
     plan = testimonies = None
+    tell("Reading the plan …")
     with findings.catching():
         plan = None if options.plan is None else read_enacted(options, geography)
     k = n_districts if plan is None else plan.n_districts
     bounds = None if k is None else inspect_districts(geography, k, tolerance, findings)
     if plan is not None and bounds is not None:
         inspect_plan(geography, plan, bounds, findings, is_repaired=options.repair_plan)
+    tell("Reading the testimonies …")
     with findings.catching():
         testimonies = read_submitted(options, geography)
         if testimonies is not None:

@@ -6,6 +6,7 @@ import re
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -20,6 +21,7 @@ from bottomup.data.tables import require_file
 
 WGS84 = pyproj.CRS.from_epsg(4326)
 _HIDDEN_CRS = re.compile(r'"name"\s*:\s*"(?:urn:ogc:def:crs:)?EPSG:{1,2}(\d+)"')
+_N_PEEKED = 20
 POLYGONS = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
 
 
@@ -61,6 +63,18 @@ def open_shapes(path: str | Path) -> gpd.GeoDataFrame:
             "no_shapes", f"{str(path)!r} holds no shapes.", remedy="Give a GIS file with polygons."
         )
     return frame
+
+
+def peek_columns(path: str | Path) -> pd.DataFrame:
+    """Return what the first rows of a GIS file say, without their shapes: enough to know its columns.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or holds several layers of shapes.
+    """
+    frame = _read_frame(require_file(path), rows=_N_PEEKED, ignore_geometry=True)
+    return plain_columns(frame) if isinstance(frame, gpd.GeoDataFrame) else frame
 
 
 def check_crs(frame: gpd.GeoDataFrame, path: str | Path) -> None:
@@ -147,8 +161,8 @@ def unwrap(frame: gpd.GeoDataFrame) -> tuple[gpd.GeoDataFrame, bool]:
     return frame.set_geometry(gpd.GeoSeries(shapes, index=frame.index, crs=frame.crs)), True
 
 
-def _read_frame(found: Path) -> pd.DataFrame:
-    """Return the only layer that has shapes; a plain DataFrame when none has."""
+def _read_frame(found: Path, **part: Any) -> pd.DataFrame:
+    """Return the only layer that has shapes, or the named part of it; a plain DataFrame when none has."""
     try:
         # What GDAL warns of is harmless or leaves a shape missing, which is an error with its unit later.
         with warnings.catch_warnings():
@@ -160,7 +174,7 @@ def _read_frame(found: Path) -> pd.DataFrame:
             if len(layers) < 2:
                 layer = layers[0] if layers else None
                 # GeoJSON knows no dates or times: a precinct called 12:30 is not what GDAL takes it for.
-                return gpd.read_file(source, layer=layer, on_invalid="ignore", DATE_AS_STRING="YES")
+                return gpd.read_file(source, layer=layer, on_invalid="ignore", DATE_AS_STRING="YES", **part)
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         raise DataError(
             "unreadable",

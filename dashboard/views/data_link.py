@@ -13,7 +13,7 @@ MAP = "map"
 
 _LOOK = """
 a { color: var(--accent); border-radius: 4px; white-space: nowrap; }
-a:focus-visible { outline: 3px solid #7fb0e0; outline-offset: 1px; }
+a:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
 """
 
 

@@ -11,7 +11,7 @@ from bottomup.dashboard.views.style import TEXT_STYLE
 from bottomup.data.errors import list_some
 from bottomup.data.findings import SEVERITIES, Finding
 
-__all__ = ["findings_table", "notes", "report"]
+__all__ = ["findings_pane", "findings_table", "notes", "report"]
 
 _N_UNITS = 12
 # What is to be typed, between marks; and options that words name, whose two dashes would run into one.
@@ -19,16 +19,16 @@ _OPTION = re.compile(r"`([^`]+)`|(?<![\w-])(--[a-z][a-z-]*)")
 
 _LOOK = """
 table { border-collapse: collapse; width: 100%; margin: 4px 0 14px 0; }
-th, td { text-align: left; vertical-align: top; padding: 4px 14px 6px 0; border-top: 1px solid #d7dce1; }
-th { color: #4d5864; font-weight: 400; font-size: 0.9375rem; border-top: 0; padding-bottom: 0; }
+th, td { text-align: left; vertical-align: top; padding: 4px 14px 6px 0; border-top: 1px solid var(--line); }
+th { color: var(--quiet); font-weight: 400; font-size: 0.9375rem; border-top: 0; padding-bottom: 0; }
 td { overflow-wrap: anywhere; }
 td:nth-child(1) { width: 46%; }
 td:nth-child(2) { width: 20%; }
 code { font-size: 0.9375rem; }
 details { position: relative; }
-summary { cursor: pointer; color: #1f5c99; }
+summary { cursor: pointer; color: var(--accent); }
 details > div { position: absolute; right: 0; z-index: 10; width: min(60rem, 90vw); max-height: 70vh;
-                overflow: auto; background: #ffffff; border: 1px solid #d7dce1; border-radius: 6px;
+                overflow: auto; background: var(--ground); border: 1px solid var(--line); border-radius: 6px;
                 padding: 10px 16px; box-shadow: 0 4px 16px rgba(29, 39, 51, 0.18); }
 """
 
@@ -48,7 +48,7 @@ def report(inspection: Inspection, error: Exception) -> pn.viewable.Viewable:
     content = (
         f"{reason}<p style='margin-top: 10px'>{_verdict(inspection)}</p>{findings_table(inspection.findings)}"
     )
-    return _pane(f"<div style='padding: 16px; max-width: 75rem'>{content}</div>")
+    return findings_pane(f"<div style='padding: 16px; max-width: 75rem'>{content}</div>")
 
 
 def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
@@ -60,7 +60,7 @@ def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
     n_stopping = sum(finding.stops for finding in found)
     counts = [f"{n_stopping} to settle"] * bool(n_stopping) + [f"{n_looks} worth a look"] * bool(n_looks)
     title = "About these files" + (f" ({', '.join(counts)})" if counts else "")
-    return _pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
+    return findings_pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
 
 
 def findings_table(findings: Iterable[Finding]) -> str:
@@ -92,7 +92,8 @@ def _verdict(inspection: Inspection) -> str:
     )
 
 
-def _pane(markup: str) -> pn.pane.HTML:
+def findings_pane(markup: str) -> pn.pane.HTML:
+    """Show markup with the look of a table of findings."""
     return pn.pane.HTML(
         markup,
         stylesheets=[*TEXT_STYLE["stylesheets"], _LOOK],

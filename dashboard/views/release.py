@@ -1,25 +1,32 @@
 """Letting go of what a visitor holds: computing time without a browser, the thread with the session."""
 
+from collections.abc import Callable
+
 import panel as pn
 from bokeh.document import Document
 
 from bottomup.dashboard.session import Session
 
-__all__ = ["has_browser", "release_with_session"]
+__all__ = ["has_browser", "release_when_destroyed", "release_with_session"]
 
 
 def release_with_session(session: Session) -> None:
-    """End the session's worker when the visitor's session is destroyed.
+    """End the session's worker when the visitor's session is destroyed."""
+    release_when_destroyed(session.close)
+
+
+def release_when_destroyed(release: Callable[[], None]) -> None:
+    """Call ``release`` when the visitor's session is destroyed; without a server, never.
 
     It lives in an imported module because a served script's own names are gone by then.
     """
     if pn.state.curdoc is None:
         return
 
-    def release(_context: object) -> None:
-        session.close()
+    def call(_context: object) -> None:
+        release()
 
-    pn.state.on_session_destroyed(release)
+    pn.state.on_session_destroyed(call)
 
 
 def has_browser(document: Document | None) -> bool:

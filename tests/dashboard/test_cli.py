@@ -70,21 +70,36 @@ def test_verify_refuses_what_it_cannot_use(arguments, message, capsys):
 START = "import sys; from bottomup.dashboard.cli import main; sys.exit(main())"
 
 
-def test_serve_brings_up_the_page(unused_port, wait_until, tmp_path):
-    with (tmp_path / "log.txt").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-c", START, "serve", "--no-show", "--port", str(unused_port)],
-            stdout=log,
-            stderr=log,
-        )
-    try:
+@pytest.fixture
+def serve(unused_port, wait_until, tmp_path):
+    """Return what serves a page, and gives its markup and what the terminal says."""
+    servers = []
+
+    def start(*options):
+        command = [sys.executable, "-c", START, "serve", "--no-show", "--port", str(unused_port), *options]
+        with (tmp_path / "log.txt").open("w") as log:
+            servers.append(subprocess.Popen(command, stdout=log, stderr=log))
         page = f"http://localhost:{unused_port}/app"
-        wait_until(lambda: server.poll() is not None or _answers(page), seconds=240)
+        wait_until(lambda: servers[0].poll() is not None or _answers(page), seconds=240)
         with urllib.request.urlopen(page) as answer:
-            assert "Redistricting from the bottom up" in answer.read().decode()
-    finally:
+            return answer.read().decode(), (tmp_path / "log.txt").read_text()
+
+    yield start
+    for server in servers:
         server.terminate()
         server.wait(20)
+
+
+def test_serve_brings_up_the_page(serve):
+    page, _ = serve()
+    assert "<title>Redistricting from the bottom up" in page
+
+
+def test_serve_says_what_it_cannot_read_and_shows_where_other_files_go(serve):
+    page, said = serve("--units", "absent.gpkg", "--plan", "cd")
+    assert "bottomup serve: there is no file 'absent.gpkg'" in said
+    assert "`bottomup check`, with the same files, lists all" in said
+    assert "<title>Your own data" in page
 
 
 def _answers(page):
@@ -95,11 +110,9 @@ def _answers(page):
         return False
 
 
-def test_serve_refuses_what_it_cannot_read_before_a_browser_opens(capsys):
-    assert main(["serve", "--no-show", "--units", "absent.gpkg", "--plan", "cd"]) == 2
-    said = capsys.readouterr().err
-    assert "absent.gpkg" in said
-    assert "`bottomup check`, with the same files, lists all" in said
+def test_serve_refuses_options_that_contradict_each_other(capsys):
+    assert main(["serve", "--no-show", "--demo", "--units", "absent.gpkg", "--plan", "cd"]) == 2
+    assert "--demo and --units were both given" in capsys.readouterr().err
 
 
 ROW_KEYS = {
