@@ -25,5 +25,6 @@ export function render({model, el}) {
   show()
   window.addEventListener("bottomup-address", show)
   model.on("remove", () => window.removeEventListener("bottomup-address", show))
+  el.classList.add("row")
   el.append(field, button, said)
 }

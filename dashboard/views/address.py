@@ -34,7 +34,8 @@ class CopyAddress(JSComponent):
     _esm = (files("bottomup.dashboard") / "copy_address.js").read_text(encoding="utf-8")
     _stylesheets: ClassVar[list[str]] = [
         """
-:host { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; font-family: var(--font); }
+.row { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; width: 100%; box-sizing: border-box;
+  padding: 0 3px; font-family: var(--font); font-size: 1rem; }
 input { flex: 1 1 16rem; min-width: 0; font: inherit; font-size: 0.9375rem; color: var(--ink);
   background: var(--card); border: 1px solid var(--line); border-radius: 4px; padding: 0.35rem 0.6rem; }
 button { font: inherit; color: #ffffff; background: #1f5c99; border: 0; border-radius: 6px;

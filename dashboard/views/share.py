@@ -34,19 +34,18 @@ _WORDS: dict[str, Any] = {
 }
 _ADDRESS = """
 <h2>The address of this page</h2>
-<p>It says what is set: ε, the score, all settings of the walk, the view that is open, and by its name what
-you point at. It holds no plans and no testimonies. While this server runs, it opens the same page on this
-machine, and its walks begin anew; elsewhere, put all from the question mark on behind the address of a page
-that was started with the same files. A plan that was chosen does not come along.</p>
+<p>It says what is set: ε, the score, the settings of the walk, the view that is open and what you point at. It
+holds no plans and no testimonies.</p>
+<p class="quiet">Here it opens the same page while this server runs; elsewhere, put all from the question mark
+on behind the address of a page with the same files. The walks begin anew: a chosen plan does not come along.</p>
 """
 _SESSION = """
-<h2 style="margin-top: 14px">The whole session in a file</h2>
-<p>It holds what the address says, and every plan on record of every walk, with its scores and which
-testimonies it keeps whole; the plan that was chosen; names, digests and versions of what the plans were made
-of; and where the files of map, plan and testimonies lie, folders and all. The map and the testimonies
-themselves are not in it: who opens it needs them too.</p>
-<p>Opened with <code>bottomup serve --session FILE</code>, it shows the same charts and plans and samples
-nothing.</p>
+<h2 style="margin-top: 14px">The whole session, in a file</h2>
+<p>It holds what the address says; every plan on record of every walk, with its scores and the testimonies that
+it keeps whole; the chosen plan; digests, versions, and where your files lie, folders and all. The files
+themselves are not in it: whoever opens it needs them too.</p>
+<p class="quiet"><code>bottomup serve --session FILE</code> opens it, with the same charts and plans, and
+samples nothing.</p>
 """
 _NOTHING = "There are no plans on record yet. Let the walks go on for a moment."
 

@@ -184,6 +184,25 @@ def test_running_samples_anew(opened: Session, wait_until: WaitUntil) -> None:
     assert not opened.worker.progress.standing.is_saved
 
 
+def test_a_session_is_saved_while_its_rungs_are_being_placed(
+    prepared: Prepared, ran: Session, tmp_path: Path
+) -> None:
+    """Right after, charts show the recordings from before; the walks may be more, and elsewhere, than these."""
+    ladders = prepared.build_ladders(ran.settings.design)
+    for rounds in (PLACINGS[0] + 1, PLACINGS[1] + 1):
+        while ladders.rounds < rounds:
+            ladders.run(lambda n=rounds: ladders.rounds >= n)
+        standing = ladders.standing()
+        assert standing.recorded.epsilons != standing.workings.epsilons
+        snapshot = take_snapshot(replace(snapshot_of(ran).moment, standing=standing))
+        assert snapshot is not None
+        path = tmp_path / "early.bottomup"
+        path.write_bytes(snapshot.to_bytes(prepared))
+        saved = read_session(path).fit(prepared).standing
+        assert saved.workings.epsilons == standing.workings.epsilons
+        assert [plan.origin for plan in saved.current] == [plan.origin for plan in standing.current]
+
+
 def test_a_session_is_saved_while_its_recordings_fill_and_thin_out(ran: Session) -> None:
     """What some rungs have recorded already, or dropped already, and others not yet, is left out."""
     moment = snapshot_of(ran).moment
