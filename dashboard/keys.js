@@ -1,6 +1,10 @@
-// Tells the server of keys that act on the whole page, wherever the focus is. The model has `watched`, names of keys.
+// Tells the server of keys that act on the whole page, wherever the focus is, and marks the document with a mode.
+// The model has `watched`, names of keys, and `mode`.
 export function render({model, el}) {
   el.style.display = "none"
+  const follow = () => { document.documentElement.dataset.mode = model.mode }
+  model.on("mode", follow)
+  follow()
   const press = (event) => {
     const target = event.composedPath()[0]
     const writes = target.matches?.("input:not([type=range]), textarea, select, [contenteditable]")

@@ -1,4 +1,4 @@
-"""Keys that act on the whole page."""
+"""Keys that act on the whole page, and the mode that its stylesheet follows."""
 
 from collections.abc import Callable
 from importlib.resources import files
@@ -19,6 +19,7 @@ class Keys(JSComponent):
     """
 
     watched = param.List(item_type=str, doc="Names of the keys.")
+    mode = param.String("", doc="Given to the whole document, whose stylesheet knows it.")
 
     _esm = (files("bottomup.dashboard") / "keys.js").read_text(encoding="utf-8")
 

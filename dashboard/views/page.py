@@ -2,7 +2,8 @@
 
 import html
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import panel as pn
@@ -10,8 +11,19 @@ import panel_material_ui as pmui
 from panel.io.document import hold
 
 from bottomup.dashboard.answers import QUESTIONS, answers
+from bottomup.dashboard.page_state import (
+    PageState,
+    Remembered,
+    put_into_effect,
+    query_of,
+    read_fields,
+    state_of,
+    write_fields,
+)
+from bottomup.dashboard.script import Scene, Script, first_scenes
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.about import AboutView
+from bottomup.dashboard.views.address import Address
 from bottomup.dashboard.views.communities import CommunitiesView
 from bottomup.dashboard.views.compare import CompareView
 from bottomup.dashboard.views.controls import ControlsView
@@ -20,10 +32,13 @@ from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
 from bottomup.dashboard.views.keys import Keys
+from bottomup.dashboard.views.look import LookSwitch
 from bottomup.dashboard.views.map import MapView
 from bottomup.dashboard.views.questions import Questions
 from bottomup.dashboard.views.release import has_browser
+from bottomup.dashboard.views.script import SceneBar, ScriptView
 from bottomup.dashboard.views.settings import SettingsView
+from bottomup.dashboard.views.share import ShareView
 from bottomup.dashboard.views.spread import SpreadView
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME
 
@@ -62,6 +77,14 @@ _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
 }
 
 
+_HEARING = "Hearing"
+_SHARE = "Share"
+# What the map's own choices are called among those of the views.
+_MAP = "map"
+# What the questions' views are called in the address, whatever the words of the questions.
+_SHORT = dict(zip(QUESTIONS, ("communities", "comparison", "people", "influence"), strict=True))
+
+
 class PageView(pn.viewable.Viewer):
     """Questions, controls, map and the view of one question, or one at their side.
 
@@ -80,6 +103,11 @@ class PageView(pn.viewable.Viewer):
         self._views: dict[str, View] = {}
         makers = dict(zip(QUESTIONS, _OF_QUESTIONS, strict=True))
         makers |= {name: make for name, (_, make) in _ASIDE.items()}
+        self.script = Script(scenes=first_scenes(QUESTIONS))
+        makers[_SHARE] = lambda session: ShareView(
+            session, lambda: write_fields(self.state(), session.prepared)
+        )
+        makers[_HEARING] = lambda _session: ScriptView(self.script, self._scene_fields)
         self._makers = makers
         self._frames = {
             name: pn.Column(sizing_mode="stretch_both", margin=0, visible=False) for name in makers
@@ -91,7 +119,7 @@ class PageView(pn.viewable.Viewer):
             margin=(0, 16, 10, 16),
         )
         self._heading = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
-        self._open = QUESTIONS[0]
+        self._open = self._question = QUESTIONS[0]
         self._settled = 0
         self._show(self._open)
         self._questions.param.watch(lambda event: self._open_question(event.new), "active")
@@ -99,8 +127,24 @@ class PageView(pn.viewable.Viewer):
         session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
+        self._heads = self._header()
+        self._keys = Keys(
+            {
+                "Escape": self._escape,
+                "ArrowRight": lambda: self.script.step(1),
+                "ArrowLeft": lambda: self.script.step(-1),
+                "PageDown": lambda: self.script.step(1),
+                "PageUp": lambda: self.script.step(-1),
+                "n": lambda: scene_bar.toggle_notes(),
+            }
+        )
+        scene_bar = SceneBar(self.script)
+        self.script.param.watch(lambda *_: self._follow_script(), "place")
+        self._first = self.state()
+        self._address = Address(list(write_fields(self._first, session.prepared)))
         self._layout = pn.Column(
-            self._header(),
+            self._heads,
+            scene_bar,
             self._message,
             self._questions,
             pn.Row(
@@ -121,7 +165,8 @@ class PageView(pn.viewable.Viewer):
                 css_classes=["body"],
                 stylesheets=[_CSS],
             ),
-            Keys({"Escape": session.selection.clear}),
+            self._keys,
+            self._address,
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["page"],
@@ -145,7 +190,8 @@ class PageView(pn.viewable.Viewer):
         style = "margin: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis"
         title = f'<h1>Redistricting from the bottom up</h1><p class="quiet" style="{style}">{about}</p>'
         buttons = []
-        for name, (icon, _) in _ASIDE.items():
+        icons = {name: icon for name, (icon, _) in _ASIDE.items()} | {_SHARE: "share", _HEARING: "co_present"}
+        for name, icon in icons.items():
             button = pmui.Button(
                 label=name, icon=icon, variant="text", size="small", margin=(0, 0, 0, 4), theme_config=THEME
             )
@@ -154,11 +200,94 @@ class PageView(pn.viewable.Viewer):
         return pn.Row(
             pn.pane.HTML(title, **TEXT_STYLE, sizing_mode="stretch_width", styles={"min-width": "0"}),
             *buttons,
+            LookSwitch(),
             margin=(8, 16, 8, 16),
             sizing_mode="stretch_width",
             css_classes=["header"],
             stylesheets=[_CSS],
         )
+
+    def state(self) -> PageState:
+        """Everything that is set on the page."""
+        views = {**self._views, _MAP: self._map}
+        own = {name: view.state() for name, view in views.items() if isinstance(view, Remembered)}
+        return state_of(self.session, self._open, own)
+
+    def begin(self, asked: Mapping[str, str]) -> None:
+        """Open as the saved session says that is open, if one is, and then as the address does.
+
+        Parameters
+        ----------
+        asked : mapping of str to str
+            Parameters of the address.
+        """
+        unmet, saved = [], self.session.saved
+        if saved is not None:
+            unmet += self.restore(saved.state, "The saved session")
+            self._first = self.state()
+        if asked:
+            unmet += self.restore(_in_full(asked), "The address")
+        if unmet:
+            self.tell(unmet)
+        self._follow_address()
+
+    def _follow_address(self) -> None:
+        """Let the address say what is set."""
+        now, first = _in_short(self.state()), _in_short(self._first)
+        query = query_of(now, first, self.session.prepared)
+        if query != self._address.query:
+            self._address.query = query
+
+    def restore(self, fields: Mapping[str, str], source: str) -> list[str]:
+        """Set the page as fields say; return, in sentences, what cannot be.
+
+        Parameters
+        ----------
+        fields : mapping of str to str
+            As `bottomup.dashboard.page_state.write_fields` has them; what is missing stays as it is.
+        source : str
+            Who asks, as a sentence begins: ``"The address"``.
+        """
+        names = (*self._makers, _MAP)
+        state, unmet = read_fields(fields, self.state(), self.session.prepared, names, source)
+        unmet += put_into_effect(state, self.session, source)
+        if state.view in self._makers:
+            self._show(state.view)
+        for name, view in {**self._views, _MAP: self._map}.items():
+            if isinstance(view, Remembered):
+                left = view.restore(state.views.get(name, {}))
+                unmet += [f"{source} asked for {what} of a kind that is not there." for what in left]
+        return unmet
+
+    def _scene_fields(self) -> dict[str, str]:
+        """What a scene keeps: the script itself is no scene, so the question opened before stands for it."""
+        fields = write_fields(self.state(), self.session.prepared)
+        if fields["view"] == _HEARING:
+            fields["view"] = self._question
+        return fields
+
+    def _follow_script(self) -> None:
+        """Show the scene in sight in large type and without settings, or the page as it is otherwise."""
+        scene: Scene | None = self.script.scene
+        for part in (self._heads, self._questions, self._controls.__panel__()):
+            part.visible = scene is None
+        self._keys.mode = "" if scene is None else "hearing"
+        if scene is None:
+            return
+        unmet = self.restore(scene.fields, f'The scene "{scene.title}"')
+        if unmet:
+            self.tell(unmet)
+
+    def _escape(self) -> None:
+        if self.script.scene is None:
+            self.session.selection.clear()
+        else:
+            self.script.leave()
+
+    def tell(self, sentences: Iterable[str]) -> None:
+        """Show sentences above the page until the next setting is changed."""
+        self._error = " ".join(sentences)
+        self._show_error("")
 
     def _open_question(self, place: int) -> None:
         if place >= 0:
@@ -169,6 +298,8 @@ class PageView(pn.viewable.Viewer):
         self._frames[self._open].visible = False
         self._open = name
         is_question = name in QUESTIONS
+        if is_question:
+            self._question = name
         self._questions.active = QUESTIONS.index(name) if is_question else -1
         self._heading.param.update(
             object="" if is_question else f'<h2 style="margin-bottom: 6px">{name}</h2>',
@@ -232,6 +363,7 @@ class PageView(pn.viewable.Viewer):
             view.refresh()
 
     def _refresh_words(self) -> None:
+        self._follow_address()
         self._controls.refresh()
         self._map.refresh_words()
         found = answers(self.session)
@@ -257,6 +389,24 @@ class PageView(pn.viewable.Viewer):
             self._message.param.update(object=shown, visible=bool(words))
 
 
+def _in_short(state: PageState) -> PageState:
+    """The same with views called as in the address."""
+    views = {_SHORT.get(name, name): own for name, own in state.views.items()}
+    return replace(state, view=_SHORT.get(state.view, state.view), views=views)
+
+
+def _in_full(asked: Mapping[str, str]) -> dict[str, str]:
+    """Parameters of an address with views called as on the page."""
+    long = {short: name for name, short in _SHORT.items()}
+    fields = {}
+    for name, text in asked.items():
+        view, dot, choice = name.partition(".")
+        fields[f"{long.get(view, view)}{dot}{choice}" if dot else name] = text
+    if "view" in fields:
+        fields["view"] = long.get(fields["view"], fields["view"])
+    return fields
+
+
 def failure(words: str) -> str:
     """Markup of a readable error, as a sentence."""
     sentence = html.escape(f"{words[:1].upper()}{words[1:]}")
@@ -266,12 +416,14 @@ def failure(words: str) -> str:
 _CSS = """
 :host(.page) { height: 100vh; width: 100vw; overflow: hidden; background: var(--ground); }
 :host(.header) { align-items: center; flex-wrap: wrap; }
-:host(.body) { min-height: 0; }
+:host(.body) { min-height: 0; padding-left: var(--edge, 0); }
 :host(.half) { flex: 1 1 50% !important; min-width: 0; }
 @media (max-width: 1000px) {
   :host(.page) { height: auto; overflow: visible auto; }
-  :host(.body) { flex-direction: column !important; height: auto !important; }
+  :host(.header) > .bk-panel-models-markup-HTML { flex: 1 0 100% !important; }
+  :host(.body) { flex: none !important; flex-direction: column !important; height: auto !important;
+    max-height: none !important; }
   :host(.half) { flex: none !important; width: auto !important; height: 36rem !important;
-    margin: 0 16px 12px !important; }
+    max-height: none !important; margin: 0 16px 12px !important; }
 }
 """
