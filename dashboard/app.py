@@ -19,13 +19,15 @@ from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.saved_sessions import SessionFile, read_session
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.session_options import input_arguments, with_inputs_of
+from bottomup.dashboard.views.crowded import crowded
 from bottomup.dashboard.views.data import DATA_TICK_MILLISECONDS, DataView
 from bottomup.dashboard.views.data_link import DATA, MAP, gone
 from bottomup.dashboard.views.findings import report
 from bottomup.dashboard.views.look import remember_look
 from bottomup.dashboard.views.page import TICK_MILLISECONDS, PageView, failure
-from bottomup.dashboard.views.release import release_when_destroyed, release_with_session
+from bottomup.dashboard.views.release import forget_when_left, release_when_destroyed, release_with_session
 from bottomup.dashboard.views.style import PAGE_CSS, TEXT_STYLE
+from bottomup.dashboard.visitors import VISITORS
 from bottomup.data.errors import DataError
 from bottomup.sampler.ledger import Ledger
 
@@ -161,12 +163,27 @@ def open_map(token: str, options: argparse.Namespace) -> PageView | pn.viewable.
 def serve() -> None:
     """Show what the address asks for: the page of the server's inputs, of a visitor's, or the data screen."""
     remember_look()
+    forget_when_left()
+    pn.extension(raw_css=[PAGE_CSS])
+    try:
+        _show(parse_page_options(sys.argv[1:]))
+    except Exception as error:
+        logger.exception("The page could not be made.")
+        words = failure(str(error) or type(error).__name__)
+        pn.pane.HTML(words, **TEXT_STYLE, sizing_mode="stretch_width").servable(title=TITLE)
+
+
+def _show(options: argparse.Namespace) -> None:
     arguments = pn.state.session_args
-    options = parse_page_options(sys.argv[1:])
     if DATA in arguments:
         _show_data(open_data(options))
         return
-    pn.extension(raw_css=[PAGE_CSS])
+    if options.visitors is not None:
+        VISITORS.most = options.visitors
+    if not VISITORS.enter():
+        crowded(VISITORS.most).servable(title=TITLE)
+        return
+    release_when_destroyed(VISITORS.leave)
     token = arguments.get(MAP, [b""])[0].decode("ascii", errors="replace")
     page = open_map(token, options) if MAP in arguments else open_page(options)
     if isinstance(page, PageView):
@@ -180,7 +197,6 @@ def serve() -> None:
 
 
 def _show_data(view: DataView) -> None:
-    pn.extension(raw_css=[PAGE_CSS])
     pn.config.exception_handler = view.show_failure
     view.servable(title=f"Your own data – {TITLE}")
 

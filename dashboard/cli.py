@@ -90,8 +90,9 @@ def _serve(options: argparse.Namespace) -> int:
     # Nobody else can reach the server, so that visitors may name files of this machine.
     command += ["--address", LOOPBACK]
     allow_paths()
-    # A closed page is forgotten within seconds, with all that it holds.
-    command += ["--unused-session-lifetime", "5000", "--check-unused-sessions", "2000"]
+    # A closed page is forgotten within seconds all the same. This is for one that is still on its way to a
+    # slow browser.
+    command += ["--unused-session-lifetime", "60000"]
     if not options.no_show:
         command.append("--show")
     # Panel reads the command line of the process, whatever it is called with.

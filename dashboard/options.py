@@ -185,11 +185,27 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
         help="CSV in which every released plan is written down before it is saved (default: %(default)s in "
         "the current folder)",
     )
+    # Panel takes --session for its own, even behind --args.
     parser.add_argument(
         "--session",
+        "--session-file",
+        dest="session_file",
         metavar="FILE",
         help="open a saved session without sampling; its own inputs are read where no others are named",
     )
+    parser.add_argument(
+        "--visitors",
+        metavar="N",
+        type=_at_least_one,
+        help="to how many people at once the page is shown (default: as many as fit into half of the "
+        "memory, 12 at most)",
+    )
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; got {text!r}")
+    return int(text)
 
 
 def add_score_options(parser: argparse.ArgumentParser) -> None:
@@ -271,7 +287,7 @@ def page_arguments(options: argparse.Namespace) -> list[str]:
             # In one word, so that what begins with a dash is no option.
             arguments += [f"{_option(name)}={each}" for each in value]
         elif value:
-            arguments += [_option(name), value]
+            arguments += [_option(name), str(value)]
     return arguments
 
 

@@ -225,6 +225,7 @@ class Worker:
                 self._post(phase="failed", error=str(error) or type(error).__name__, steps_per_second=0.0)
         self._sampling = None
         self._progress = Progress(phase="stopped")
+        logger.info("Sampling has ended for a visitor.")
 
     def _is_due(self) -> bool:
         """Whether there is something to do. Nothing is built before the first start: a page alone is free."""
@@ -261,7 +262,9 @@ class Worker:
         if not self._judge and now < self._judge_from:
             return
         self._judge = False
-        self._post(reliability=self._sampling.judge(self._epsilon, self._rate))
+        # It computes as the walks do, and takes its turn among those of all visitors.
+        with self._slots.turn():
+            self._post(reliability=self._sampling.judge(self._epsilon, self._rate))
         end = time.monotonic()
         self._judge_from = end + max(_JUDGE_SECONDS, (end - now) / _JUDGE_SHARE)
 
