@@ -147,6 +147,13 @@ class Session:
         self.shown.forget()
         self.worker.rebuild(self.settings.design)
 
+    @property
+    def trouble(self) -> str:
+        """What went wrong in the threads that serve the whole page, in words; empty while nothing has."""
+        closer = next((look.error for look in self._closer.values() if look.error), "")
+        of_looks = f"A closer look at the plans failed: {closer}" if closer else ""
+        return self.worker.progress.error or of_looks
+
     def close(self) -> None:
         """End the worker's thread."""
         self.worker.stop()

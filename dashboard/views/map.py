@@ -16,6 +16,7 @@ from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import SHOWN
 from bottomup.dashboard.views.beside import Beside
 from bottomup.dashboard.views.colour_by import LEGEND_CSS, ColourBy, legend
+from bottomup.dashboard.views.guard import guarded
 from bottomup.dashboard.views.map_layers import LayersPanel
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say, segments
 from bottomup.dashboard.wording import plan_figures
@@ -98,9 +99,9 @@ class MapView(pn.viewable.Viewer):
             )
             return [self._kind, self._title, words]
         self._map = drawn = build_map_figure(prepared.scene, prepared.layers, self._session.n_districts)
-        drawn.view.on_change("data", self._send_frame)
-        drawn.tapped.on_change("data", self._answer_tap)
-        drawn.rested.on_change("data", self._answer_rest)
+        drawn.view.on_change("data", guarded(self._send_frame))
+        drawn.tapped.on_change("data", guarded(self._answer_tap))
+        drawn.rested.on_change("data", guarded(self._answer_rest))
         overlays = MapOverlays(drawn.figure, drawn.picture)
         self._layers = layers = LayersPanel(self._session, prepared.scene, overlays, self._write_key)
         self._beside = Beside(self._session, prepared.scene, drawn)

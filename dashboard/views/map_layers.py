@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +17,7 @@ from bottomup.dashboard.map_overlays import HEAT_STROKES, MapOverlays
 from bottomup.dashboard.scene import Scene
 from bottomup.dashboard.selection import Unit
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.guard import guarded
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
 
 __all__ = ["LayersPanel"]
@@ -54,6 +56,7 @@ class LayersPanel:
         self._scene = scene
         self._overlays = overlays
         self._changed = changed
+        self._failed = ""
         self._heat_work: Background[list[NDArray[np.float64]]] = Background()
         self._heat_of: WholePlans | None = None
         self._heat_shown: object = None
@@ -79,7 +82,7 @@ class LayersPanel:
         self._clusters.param.watch(lambda *_: self._switch_clusters(), "value")
         self._streets.param.watch(lambda *_: self._switch_streets(), "value")
         self.find.param.watch(self._point_at, "value")
-        overlays.probed.on_change("data", self._answer_probe)
+        overlays.probed.on_change("data", guarded(self._answer_probe))
         boxes = [self._heat, self._streets]
         if session.prepared.testimonies.clusters is not None:
             boxes.insert(1, self._clusters)
@@ -148,7 +151,12 @@ class LayersPanel:
             )
 
     def refresh(self) -> None:
-        """Draw what has been worked out meanwhile."""
+        """Draw what has been worked out meanwhile, or let the key say why that failed."""
+        works = ((self._heat, self._heat_work), (self._clusters, self._cluster_work))
+        failed = next((work.outcome.error for box, work in works if box.value and work.outcome.error), "")
+        if failed != self._failed:
+            self._failed = failed
+            self._changed()
         clusters = self._cluster_work.outcome.result
         if self._clusters.value and clusters is not None and not self._clusters_shown:
             self._clusters_shown = True
@@ -169,11 +177,17 @@ class LayersPanel:
     @property
     def is_waiting(self) -> bool:
         """Whether something that has been switched on is not drawn yet."""
+        if self._failed:
+            return False
         waits_for_clusters = self._clusters.value and not self._clusters_shown
         return waits_for_clusters or (self._heat.value and self._heat_shown is None)
 
     def key(self) -> str:
         """What the lines of the overlays mean, as HTML; empty without any."""
+        if self._failed:
+            return (
+                f'<div class="error" role="alert">Lines could not be drawn: {html.escape(self._failed)}</div>'
+            )
         if not self._heat.value:
             return ""
         if self._heat_shown is None:
