@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottomup.dashboard.background import Background
+from bottomup.dashboard.early import FEW_PLANS
 from bottomup.dashboard.pool import RecordedLadders
+from bottomup.dashboard.state import promise
 
-__all__ = ["AtEpsilon", "LadderLook", "measure_ladder"]
+__all__ = ["AtEpsilon", "LadderLook", "measure_ladder", "tradeoff_sentence"]
 
 _GROWN = 0.2
 _BAND = (0.05, 0.95)
+_WHAT = {
+    "testimony": "of testimonies are kept whole",
+    "cluster": "of cluster weight is in best districts",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +107,30 @@ class LadderLook:
             self._latest = outcome.result
         is_other = self._of is not recorded
         # While there is none, as long as a rung has no plans, every round may bring the first.
-        enough = (1 + _GROWN) * self._rounds if self._latest else self._rounds
+        # What failed is not tried at every look.
+        waits = self._latest or outcome.error
+        enough = (1 + _GROWN) * self._rounds if waits else self._rounds
         if is_other or (not outcome.is_running and rounds > enough):
             if self._of is not None and self._of.design != recorded.design:
                 self._latest = None
             self._of, self._rounds = recorded, rounds
             self._work.start(lambda is_stopped: measure_ladder(recorded, self._epsilons, is_stopped))
         return self._latest
+
+    @property
+    def error(self) -> str:
+        """Why the latest look failed; empty while it has not."""
+        return self._work.outcome.error
+
+
+def tradeoff_sentence(kind: str, found: Sequence[AtEpsilon], epsilon: float) -> str:
+    """What the chosen ε buys, beside what it allows, as HTML."""
+    here = next((each for each in found if each.epsilon == epsilon), None)
+    if here is None:
+        return promise(epsilon)
+    low, high = here.band(kind)
+    early = " These are few plans: expect change." if here.n_effective < FEW_PLANS else ""
+    return (
+        f"<b>{promise(epsilon)}</b> On average {here.mean(kind):.1%} {_WHAT[kind]}, in the middle 90 % of "
+        f"plans {low:.1%} to {high:.1%}.{early}"
+    )

@@ -6,11 +6,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bottomup.dashboard.early import FEW_PLANS
 from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import PlanNumbers
 from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.worker import Progress
 from bottomup.data.errors import count
+from bottomup.sampler.shares import Share
 
 __all__ = [
     "SCORE_TITLES",
@@ -20,8 +22,10 @@ __all__ = [
     "number_of_plans",
     "plan_figures",
     "progress_line",
+    "ranks_title",
     "reference_line",
     "reliability_line",
+    "share_title",
 ]
 
 SCORE_TITLES = {
@@ -35,8 +39,6 @@ _QUANTITIES = {
     "score_cluster": "cluster shares",
     "cut_edges": "compactness (cut edges)",
 }
-# Below this many plans a chart says that it is early.
-_FEW = 200
 
 
 def number_of_plans(sample: Sample) -> str:
@@ -51,7 +53,7 @@ def number_of_plans(sample: Sample) -> str:
             f"; met at ε\u00a0=\u00a0{low:.2g} and {high:.2g} and weighted to {sample.epsilon:g}, "
             f"they are worth {sample.n_effective:,.0f}"
         )
-    early = " Early days: expect change." if sample.n_effective < _FEW else ""
+    early = " Early days: expect change." if sample.n_effective < FEW_PLANS else ""
     return f"{words}.{early}"
 
 
@@ -148,6 +150,20 @@ def reference_line(baseline: NDArray[np.float64], enacted: float) -> str:
     """What an ensemble is compared with, in plain text."""
     without = f"with testimony ignored {np.mean(baseline):.1%} on average, " if len(baseline) else ""
     return f"{without}in the enacted plan {enacted:.1%}"
+
+
+def share_title(share: Share) -> str:
+    """What a share by district is."""
+    if share.kind == "election":
+        return f"Democratic share of two-party votes, {share.of}"
+    return f"{share.of} share of voting-age people"
+
+
+def ranks_title(share: Share) -> str:
+    """How districts are put in order by a share."""
+    if share.kind == "election":
+        return "districts from the least Democratic to the most"
+    return f"districts from the lowest {share.of} share to the highest"
 
 
 def plan_figures(numbers: PlanNumbers) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Compare ε: what another limit on the influence of a testimony would buy, from the plans at hand."""
 
+import html
 from typing import Any
 
 import pandas as pd
@@ -8,13 +9,14 @@ from bokeh.events import Tap
 from bokeh.plotting import figure
 
 from bottomup.dashboard.binning import Bins, choose_bins
+from bottomup.dashboard.chart_tables import tradeoff_table
 from bottomup.dashboard.early import FEW_PLANS
-from bottomup.dashboard.influence import times
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.state import EPSILONS, promise
-from bottomup.dashboard.tradeoff import AtEpsilon, LadderLook
+from bottomup.dashboard.state import EPSILONS
+from bottomup.dashboard.tradeoff import AtEpsilon, LadderLook, tradeoff_sentence
 from bottomup.dashboard.tradeoff_figure import TradeoffPlot, ladder_plot, tradeoff_plot
 from bottomup.dashboard.views.following import follow
+from bottomup.dashboard.views.guard import guarded
 from bottomup.dashboard.views.numbers import NumbersTable, disclosure
 from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for, say, segments
 from bottomup.dashboard.wording import SCORE_TITLES
@@ -22,12 +24,8 @@ from bottomup.dashboard.wording import SCORE_TITLES
 __all__ = ["CompareView"]
 
 _PARTS = {"What ε buys": "curve", "ε by ε": "ladder", "Both scores": "both"}
-_ODDS = "ε, and by how much any one testimony can change the odds of a plan"
+_ODDS = "ε, and how far one testimony can change the odds"
 _LADDER = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
-_WHAT = {
-    "testimony": "of testimonies are kept whole",
-    "cluster": "of cluster weight is in best districts",
-}
 
 
 class CompareView(pn.viewable.Viewer):
@@ -56,14 +54,13 @@ class CompareView(pn.viewable.Viewer):
         self._both = {kind: tradeoff_plot(_ODDS if kind == kinds[-1] else "", EPSILONS) for kind in kinds}
         self._curve.figure.name, self._ladder.figure.name = "tradeoff", "ladder"
         for plot in (self._curve, *self._both.values()):
-            plot.figure.on_event(Tap, self._choose)
-        self._ladder.figure.on_event(Tap, self._choose_row)
+            plot.figure.on_event(Tap, guarded(self._choose))
+        self._ladder.figure.on_event(Tap, guarded(self._choose_row))
         curve_key = _wide(
             key(
-                ("bar", "average of the plans"),
-                ("box", "middle 90 % of them"),
+                ("bar", "average"),
+                ("box", "middle 90 %"),
                 ("circle", "few plans: early"),
-                ("enacted", "enacted plan"),
             )
         )
         both: list[pn.viewable.Viewable] = []
@@ -74,7 +71,7 @@ class CompareView(pn.viewable.Viewer):
             "ladder": pn.Column(_chart(self._ladder.figure, "16rem"), **_FILL),
             "both": pn.Column(*both, **_FILL),
         }
-        self._table = NumbersTable("Scores by ε", "scores_by_epsilon.csv", self._make_table)
+        self._table = NumbersTable(lambda: "Scores by ε", self._make_table)
         self._more = disclosure("As a table", self._table)
         self._frame = pn.Column(
             self._frames["curve"], **_FILL, styles={"flex": "1 0 20rem", "min-height": "0"}
@@ -124,7 +121,11 @@ class CompareView(pn.viewable.Viewer):
         settings = session.settings
         found = self._found()
         now = (found, settings.epsilon, settings.score, settings.enacted)
-        if not found:
+        if self._look.error:
+            words = f"The scores could not be measured: {html.escape(self._look.error)}"
+            say(self._words, f'<p class="error" role="alert">{words}</p>')
+            self._drawn = ()
+        elif not found:
             say(self._words, "<p>Waiting for the first plans at every ε.</p>")
         elif now != self._drawn:
             self._drawn = now
@@ -139,7 +140,8 @@ class CompareView(pn.viewable.Viewer):
         self._fill(self._curve, kind, found)
         say(
             self._words,
-            f"<p>{_sentence(kind, found, session.settings.epsilon)} Tap the curve to take another ε.</p>",
+            f"<p>{tradeoff_sentence(kind, found, session.settings.epsilon)} Tap the curve to take another "
+            "ε.</p>",
         )
 
     def _draw_ladder(self, found: list[AtEpsilon]) -> None:
@@ -179,32 +181,7 @@ class CompareView(pn.viewable.Viewer):
 
     def _make_table(self) -> pd.DataFrame | None:
         found = self._found()
-        if not found:
-            return None
-        columns: dict[str, list[object]] = {
-            "ε": [each.epsilon for each in found],
-            "odds at most": [times(each.epsilon) for each in found],
-            "plans, in effect": [round(each.n_effective) for each in found],
-        }
-        for kind in self._both:
-            bands = [each.band(kind) for each in found]
-            columns[f"{kind} score, mean %"] = [round(100 * each.mean(kind), 2) for each in found]
-            columns[f"{kind} score, 5th percentile %"] = [round(100 * low, 2) for low, _ in bands]
-            columns[f"{kind} score, 95th percentile %"] = [round(100 * high, 2) for _, high in bands]
-        return pd.DataFrame(columns)
-
-
-def _sentence(kind: str, found: list[AtEpsilon], epsilon: float) -> str:
-    """What the chosen ε buys, beside what it allows."""
-    here = next((each for each in found if each.epsilon == epsilon), None)
-    if here is None:
-        return promise(epsilon)
-    low, high = here.band(kind)
-    early = " These are few plans: expect change." if here.n_effective < FEW_PLANS else ""
-    return (
-        f"<b>{promise(epsilon)}</b> On average {here.mean(kind):.1%} {_WHAT[kind]}, in the middle 90 % of "
-        f"plans {low:.1%} to {high:.1%}.{early}"
-    )
+        return tradeoff_table(found, list(self._both)) if found else None
 
 
 def _hatched(shown: list[AtEpsilon]) -> str:

@@ -7,21 +7,29 @@ import panel as pn
 from bokeh.events import DoubleTap, SelectionGeometry, Tap
 
 from bottomup.dashboard.binning import Bins, choose_bins
+from bottomup.dashboard.chart_tables import scores_table
 from bottomup.dashboard.early import early_words
 from bottomup.dashboard.histogram_figure import HistogramPlot, histogram_plot
 from bottomup.dashboard.selection import Span
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import BarPlan
 from bottomup.dashboard.views.following import follow
-from bottomup.dashboard.views.numbers import NumbersTable, disclosure
+from bottomup.dashboard.views.guard import guarded
+from bottomup.dashboard.views.numbers import NumbersTable, chart_saving, disclosure
 from bottomup.dashboard.views.picked import PickedView
 from bottomup.dashboard.views.span import SpanView
 from bottomup.dashboard.views.style import TEXT_STYLE, key, room_for, say
-from bottomup.dashboard.wording import SCORE_TITLES, comparison, number_of_plans, reliability_line
+from bottomup.dashboard.wording import (
+    SCORE_TITLES,
+    comparison,
+    number_of_plans,
+    reference_line,
+    reliability_line,
+)
 
 __all__ = ["HistogramsView"]
 
-_HINT = "Tap a bar for a plan from it; drag across bars to pick plans out in every view."
+_HINT = "Tap a bar for a plan from it. Drag across bars to pick plans out."
 
 
 class HistogramsView(pn.viewable.Viewer):
@@ -43,12 +51,7 @@ class HistogramsView(pn.viewable.Viewer):
         self._picked = PickedView(session, _HINT)
         rows: list[pn.viewable.Viewable] = [
             pn.pane.HTML(
-                key(
-                    ("bar", "this ensemble"),
-                    ("outline", "baseline, testimony ignored"),
-                    ("mean", "its mean"),
-                    ("enacted", "enacted plan"),
-                ),
+                key(("bar", "this ensemble"), ("outline", "baseline, testimony ignored")),
                 **TEXT_STYLE,
                 sizing_mode="stretch_width",
             ),
@@ -59,7 +62,11 @@ class HistogramsView(pn.viewable.Viewer):
         self._plans = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", styles=room_for(2))
         self._span = SpanView(session, self._bins)
         self._tables = {
-            kind: NumbersTable(SCORE_TITLES[kind], f"plans_by_{kind}_score.csv", partial(self._table, kind))
+            kind: NumbersTable(
+                partial(self._caption, kind),
+                partial(self._table, kind),
+                chart_saving(session, f"plans_by_{kind}_score.csv", partial(self._table, kind)),
+            )
             for kind in kinds
         }
         self._more = disclosure(
@@ -85,8 +92,8 @@ class HistogramsView(pn.viewable.Viewer):
         plot.figure.name = f"histogram-{kind}"
         # Of two quick taps the second comes as a double tap, and it asks for the next plan all the same.
         for tap in (Tap, DoubleTap):
-            plot.figure.on_event(tap, partial(self._choose, kind))
-        plot.figure.on_event(SelectionGeometry, partial(self._drag, kind))
+            plot.figure.on_event(tap, guarded(partial(self._choose, kind)))
+        plot.figure.on_event(SelectionGeometry, guarded(partial(self._drag, kind)))
         self._sentences[kind] = pn.pane.HTML(
             stylesheets=TEXT_STYLE["stylesheets"],
             margin=(4, 0, 0, 0),
@@ -154,7 +161,7 @@ class HistogramsView(pn.viewable.Viewer):
                 marked_bar=self._marked_bar(kind),
                 early=early,
             )
-            say(self._sentences[kind], f"<p>{comparison(kind, values, reference, enacted)}</p>")
+            say(self._sentences[kind], f"<p>{comparison(kind, values, enacted)}</p>")
         self._picked.show(sample, subset)
         self._span.refresh()
         self._fill_tables()
@@ -179,20 +186,17 @@ class HistogramsView(pn.viewable.Viewer):
             for table in self._tables.values():
                 table.refresh()
 
+    def _caption(self, kind: str) -> str:
+        ignoring, enacted = self._session.baseline(), self._session.enacted_numbers.score(kind)
+        if ignoring is None:
+            return SCORE_TITLES[kind]
+        return f"{SCORE_TITLES[kind]}: {reference_line(ignoring.scores(kind), enacted)}."
+
     def _table(self, kind: str) -> pd.DataFrame | None:
         bins, session = self._bins.get(kind), self._session
         sample, ignoring = session.sample(), session.baseline()
         if bins is None or sample is None or ignoring is None:
             return None
         subset, scores = session.subset_of(sample), sample.scores(kind)
-        columns = {
-            "from, %": (100 * bins.edges[:-1]).round(2),
-            "to below, %": (100 * bins.edges[1:]).round(2),
-            "plans": bins.counts(scores),
-            "baseline plans": bins.counts(ignoring.scores(kind)),
-        }
-        if subset is not None:
-            columns["picked out"] = bins.counts(scores[subset.rows])
-        frame = pd.DataFrame(columns)
-        # Empty bars at both ends, and between, say nothing that the others do not.
-        return frame[(frame["plans"] > 0) | (frame["baseline plans"] > 0)]
+        picked = None if subset is None else scores[subset.rows]
+        return scores_table(bins, scores, ignoring.scores(kind), picked)

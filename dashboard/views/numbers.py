@@ -1,16 +1,17 @@
 """The numbers of a chart as a table, for those who cannot see it or want to work with them."""
 
 import html
-import io
 from collections.abc import Callable
 
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
+from bottomup.dashboard.views.table_saving import SavedTable, TableSaving
 
-__all__ = ["NumbersTable", "disclosure", "numbers_table"]
+__all__ = ["NumbersTable", "chart_saving", "disclosure", "numbers_table"]
 
 _CSS = """
 .numbers { max-height: 18rem; overflow: auto; }
@@ -23,33 +24,30 @@ td { text-align: right; font-variant-numeric: tabular-nums; }
 
 
 class NumbersTable(pn.viewable.Viewer):
-    """A table with its numbers as a file.
+    """A table, with its numbers as a file if they may be saved.
 
     Parameters
     ----------
-    caption : str
-    file_name : str
-        Of the file that is saved, with its ending.
+    caption : callable
+        Says what the table is, in plain text.
     make : callable
         Makes the table, or gives None while there is nothing to tell.
+    saving : TableSaving, optional
     """
 
-    def __init__(self, caption: str, file_name: str, make: Callable[[], pd.DataFrame | None]) -> None:
+    def __init__(
+        self,
+        caption: Callable[[], str],
+        make: Callable[[], pd.DataFrame | None],
+        saving: TableSaving | None = None,
+    ) -> None:
         super().__init__()
         self._caption, self._make = caption, make
         self._table = pn.pane.HTML(
             stylesheets=[*TEXT_STYLE["stylesheets"], _CSS], margin=0, sizing_mode="stretch_width"
         )
-        self._save = pmui.FileDownload(
-            callback=self._file,
-            filename=file_name,
-            label="Save as CSV",
-            auto=True,
-            size="small",
-            margin=(2, 0, 6, 0),
-            theme_config=THEME,
-        )
-        self._layout = pn.Column(self._table, self._save, sizing_mode="stretch_width", margin=0)
+        parts = [] if saving is None else [saving.button, saving]
+        self._layout = pn.Column(self._table, *parts, sizing_mode="stretch_width", margin=(0, 0, 8, 0))
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -61,12 +59,35 @@ class NumbersTable(pn.viewable.Viewer):
             self._table,
             '<p class="quiet">Waiting for the first plans.</p>'
             if frame is None
-            else numbers_table(frame, self._caption),
+            else numbers_table(frame, self._caption()),
         )
 
-    def _file(self) -> io.StringIO:
-        frame = self._make()
-        return io.StringIO("" if frame is None else frame.to_csv(index=False))
+
+def chart_saving(session: Session, ending: str, make: Callable[[], pd.DataFrame | None]) -> TableSaving:
+    """Let a table of a chart be saved as CSV: a release of the plans that the chart is drawn from.
+
+    Parameters
+    ----------
+    session : Session
+    ending : str
+        Of the file's name.
+    make : callable
+        As `NumbersTable` has it.
+    """
+
+    def table() -> SavedTable | None:
+        sample, frame = session.sample(), make()
+        if sample is None or frame is None:
+            return None
+        return SavedTable(sample, lambda: frame.to_csv(index=False))
+
+    return TableSaving(
+        session,
+        how="table of a chart as CSV",
+        ending=ending,
+        about="The table as it stands here.",
+        make=table,
+    )
 
 
 def numbers_table(frame: pd.DataFrame, caption: str) -> str:

@@ -56,7 +56,7 @@ class PickedView(pn.viewable.Viewer):
             self._all,
             sizing_mode="stretch_width",
             margin=(2, 0, 2, 0),
-            styles={"flex": "none", "min-height": "2.8rem", "align-items": "center", "gap": "0.75rem"},
+            styles={"flex": "none", "min-height": "2.5rem", "align-items": "center", "gap": "0.75rem"},
         )
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -25,7 +25,7 @@ _MISSING: dict[Kind, str] = {
     ),
     "election": "The units have no columns of Democratic and Republican votes, so that spread is left out.",
 }
-_HINT = "Tap a box to see which district of the plan on the map has that place in the order."
+_HINT = "Tap a box to find that district of the plan on the map."
 
 
 class SpreadView(pn.viewable.Viewer):
@@ -50,7 +50,7 @@ class SpreadView(pn.viewable.Viewer):
             rows.append(
                 pn.pane.HTML(
                     key(
-                        ("box", "middle half of plans; lines reach the middle 90 %"),
+                        ("box", "half of the plans; with the lines 90 %"),
                         ("point", "enacted plan"),
                     ),
                     **TEXT_STYLE,

@@ -11,13 +11,16 @@ import panel_material_ui as pmui
 from bokeh.events import Tap
 from numpy.typing import NDArray
 
-from bottomup.dashboard.box_figure import LEVELS, BoxPlot, box_plot, quantiles_by_rank
+from bottomup.dashboard.box_figure import BoxPlot, box_plot
+from bottomup.dashboard.chart_tables import shares_table
 from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.selection import District, Subset
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.following import follow
-from bottomup.dashboard.views.numbers import NumbersTable
+from bottomup.dashboard.views.guard import guarded
+from bottomup.dashboard.views.numbers import NumbersTable, chart_saving
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
+from bottomup.dashboard.wording import ranks_title, share_title
 from bottomup.sampler.statistics import district_shares
 
 __all__ = ["KINDS", "Kind", "SpreadChart"]
@@ -52,7 +55,7 @@ class SpreadChart:
         self._name = next(iter(names.values()))
         self._plot: BoxPlot = box_plot("", self._ranks(), session.n_districts)
         self._plot.figure.name = f"spread-{kind}"
-        self._plot.figure.on_event(Tap, self._point)
+        self._plot.figure.on_event(Tap, guarded(self._point))
         self._title = pn.pane.HTML(
             self._heading(),
             stylesheets=TEXT_STYLE["stylesheets"],
@@ -84,7 +87,9 @@ class SpreadChart:
         )
         self.rows: list[pn.viewable.Viewable] = [head, chart]
         self.table = NumbersTable(
-            f"{KINDS[kind]}: districts in order, shares in %", f"shares_by_{kind}.csv", self._make_table
+            lambda: f"{self._name}: {self._ranks()}, shares in %",
+            self._make_table,
+            chart_saving(session, f"shares_by_{kind}.csv", self._make_table),
         )
 
     def _choose(self) -> None:
@@ -97,15 +102,10 @@ class SpreadChart:
         return self._session.prepared.shares[self._name].of
 
     def _heading(self) -> str:
-        of = html.escape(self._of())
-        if self._kind == "group":
-            return f"<h2>{of} share of voting-age people</h2>"
-        return f"<h2>Democratic share of two-party votes, {of}</h2>"
+        return f"<h2>{html.escape(share_title(self._session.prepared.shares[self._name]))}</h2>"
 
     def _ranks(self) -> str:
-        if self._kind == "election":
-            return "districts from the least Democratic to the most"
-        return f"districts from the lowest {self._of()} share to the highest"
+        return ranks_title(self._session.prepared.shares[self._name])
 
     def _by_district(self, assignment: NDArray[np.int32]) -> NDArray[np.float64]:
         """Share of each district of one plan."""
@@ -160,17 +160,6 @@ class SpreadChart:
         if sample is None:
             return None
         shares, enacted = sample.plans.shares[self._name], self._session.enacted_numbers.shares[self._name]
-        columns = {f"{self._name}: order": np.arange(1, len(enacted) + 1), "enacted": _percent(enacted)}
         subset = self._session.subset_of(sample)
         parts = {"": shares} if subset is None else {"picked out, ": shares[subset.rows], "all, ": shares}
-        for whose, part in parts.items():
-            if len(part):
-                columns |= {
-                    f"{whose}{level:.0%} of plans below": _percent(values)
-                    for level, values in zip(LEVELS, quantiles_by_rank(part), strict=True)
-                }
-        return pd.DataFrame(columns)
-
-
-def _percent(shares: NDArray[np.floating]) -> NDArray[np.float64]:
-    return np.round(100 * np.asarray(shares, dtype=np.float64), 2)
+        return shares_table(enacted, parts)
