@@ -353,7 +353,7 @@ class PageView(pn.viewable.Viewer):
         self._ticks += 1
         if self._ticks < self._settled:
             return
-        self._show_error(self.session.worker.progress.error)
+        self._show_error(self.session.trouble)
         self._map.refresh()
         if self._ticks % _WORDS_EVERY == 0:
             self._refresh_words()
