@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bottomup.dashboard.prepared import Prepared
 from bottomup.data.errors import DataError
+from bottomup.sampler.problem import Problem
 
 __all__ = ["OPENED", "OpenedMaps"]
 
@@ -113,6 +114,7 @@ class OpenedMaps:
         # They hold on to what they were worked out from, and work anew what is asked for again.
         Prepared.problem_of.cache_clear()
         Prepared.numbers_of.cache_clear()
+        Problem.community_weights.cache_clear()
 
     def _look_later(self) -> None:
         timer = threading.Timer(self._idle_seconds + 1, self.drop_idle)

@@ -127,7 +127,6 @@ class FileFields(pn.viewable.Viewer):
             self._plan,
             self._plan_file,
             self._repair_plan,
-            _part("Testimonies"),
             self._files("testimonies"),
             more,
             sizing_mode="stretch_width",

@@ -72,7 +72,8 @@ def test_few_are_kept_those_in_sight_before_all(maps, clock, prepared):
 def test_what_is_let_go_is_freed(maps, clock, inputs_of):
     prepared = prepare(inputs_of())
     prepared.numbers_of("quadrants", "mass")
-    held = weakref.ref(prepared)
+    prepared.problem.community_weights(0.5)
+    held, problem = weakref.ref(prepared), weakref.ref(prepared.problem)
     token = maps.add(prepared)
     del prepared
     gc.collect()
@@ -81,6 +82,7 @@ def test_what_is_let_go_is_freed(maps, clock, inputs_of):
     assert maps.enter(token) is None
     gc.collect()
     assert held() is None
+    assert problem() is None
 
 
 def test_a_token_opens_its_page_and_a_stale_one_leads_to_the_data_screen(
