@@ -111,12 +111,14 @@ def tradeoff_plot(x_title: str, epsilons: Sequence[float]) -> TradeoffPlot:
     plot.add_tools(HoverTool(renderers=[dots], tooltips=TOOLTIP, mode="vline"))
     enacted = Span(dimension="width", line_color=ENACTED, line_width=3.5, visible=False)
     baseline = Span(dimension="width", line_color=BASELINE, line_width=2.5, visible=False)
-    labels = [line_label(ENACTED, bold=True), line_label(MUTED)]
-    for label in labels:
+    enacted_label, baseline_label = line_label(ENACTED, bold=True), line_label(MUTED)
+    for label in (enacted_label, baseline_label):
         label.update(x=Node.frame.right, y=0, x_offset=-4, text_align="right")
-    for mark in (baseline, enacted, *labels):
+    for mark in (baseline, enacted, enacted_label, baseline_label):
         plot.add_layout(mark)
-    return TradeoffPlot(plot, points, chosen, enacted, baseline, *labels, tuple(epsilons))
+    return TradeoffPlot(
+        plot, points, chosen, enacted, baseline, enacted_label, baseline_label, tuple(epsilons)
+    )
 
 
 @dataclass(frozen=True, eq=False)
