@@ -92,9 +92,9 @@ def _inspect(options: argparse.Namespace) -> Inspection:
 
 def read_once(options: argparse.Namespace) -> Served:
     """Read the files that options name, and the saved session; what comes of it is kept for all visitors."""
-    if options.session is None:
+    if options.session_file is None:
         return Served(prepare_once(options), None, input_arguments(options))
-    file: SessionFile = pn.state.as_cached("saved session", lambda: read_session(options.session))
+    file: SessionFile = pn.state.as_cached("saved session", lambda: read_session(options.session_file))
     options = with_inputs_of(options, file)
     prepared = prepare_once(options)
     saved: SavedSession = pn.state.as_cached("fitted session", lambda: file.fit(prepared))

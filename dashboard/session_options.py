@@ -10,7 +10,7 @@ from bottomup.data.errors import DataError
 
 __all__ = ["input_arguments", "with_inputs_of"]
 
-_NO_INPUTS = ("ledger", "session", "visitors")
+_NO_INPUTS = ("ledger", "session_file", "visitors")
 _FILES = ("units", "edges", "shapes", "repairs", "testimonies", "crosswalk")
 # A file, or something else.
 _MAYBE_FILES = ("plan", "clusters")
