@@ -141,7 +141,7 @@ class MapFigure:
         units[marking.units] = 1
         self.marked.data = {
             "units": [units],
-            "district": [marking.district],
+            "chosen": [marking.district],
             "steps_back": [marking.steps_back],
         }
         at = scene.center[marking.units]
@@ -196,7 +196,7 @@ def build_map_figure(scene: Scene, layers: tuple[Layer, ...], n_districts: int) 
     tint = ColumnDataSource({"class": [], "colors": []})
     beside = ColumnDataSource({"label": [], "titles": []})
     numbers_beside = ColumnDataSource({"x": [], "y": [], "name": []})
-    marked = ColumnDataSource({"units": [[]], "district": [-1], "steps_back": [False]})
+    marked = ColumnDataSource({"units": [[]], "chosen": [-1], "steps_back": [False]})
     tapped = ColumnDataSource({"unit": [-1], "n": [0]})
     rested = ColumnDataSource({"unit": [-1], "is_beside": [False], "n": [0]})
     card = ColumnDataSource({"unit": [-1], "of": [-1], "html": [""]})

@@ -43,7 +43,7 @@ const image = new Uint32Array(shown.buffer, shown.byteOffset, shown.length)
 const classes = tint.data.class?.[0]?.length == n_units ? tint.data.class[0] : null
 const of_class = classes == null ? [] : tint.data.colors[0]
 // What is pointed at, by unit; number 0 lies outside all units.
-const units = marked.data.units[0], chosen_district = marked.data.district[0], steps_back = marked.data.steps_back[0]
+const units = marked.data.units[0], chosen_district = marked.data.chosen[0], steps_back = marked.data.steps_back[0]
 const is_marked = new Uint8Array(n_units + 1)
 let n_marked = 0
 for (let unit = 0; unit < n_units; unit++) {

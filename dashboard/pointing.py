@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +13,12 @@ from bottomup.dashboard.colourings import covering
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.selection import Cluster, District, Pointed, Testimony, Unit
 from bottomup.data.errors import count
+from bottomup.data.testimonies import Testimonies
 
 __all__ = ["Marking", "describe", "facts_of_unit", "marking_of"]
 
 _N_NAMED = 3
+_MOST_LETTERS = 48
 
 
 class Marking(NamedTuple):
@@ -88,7 +91,7 @@ def describe(
     if units is None:
         return ""
     if isinstance(pointed, Testimony):
-        title = f"Testimony {testimonies.ids[pointed.place]}"
+        title = f"Testimony {_name(testimonies, pointed.place)}"
     else:
         assert testimonies.clusters is not None
         members = len(testimonies.clusters.members(pointed.place))
@@ -116,9 +119,16 @@ def facts_of_unit(prepared: Prepared, unit: int) -> str:
     elif not len(places):
         words = "no testimony covers it"
     if len(places):
-        named = ", ".join(html.escape(testimonies.ids[place]) for place in places[:_N_NAMED])
+        named = ", ".join(html.escape(_name(testimonies, int(place))) for place in places[:_N_NAMED])
         words += f": {named}" + (" …" if len(places) > _N_NAMED else "")
     return f"<p>{' · '.join(lines)}</p><p>{words}</p>"
+
+
+def _name(testimonies: Testimonies, place: int) -> str:
+    """Id of a testimony, and the beginning of what it says of its community."""
+    name = testimonies.ids[place]
+    words = shorten(testimonies.texts.get(name, ""), _MOST_LETTERS, placeholder=" …")
+    return f"{name} ({words})" if words else name
 
 
 def _people(number: int) -> str:

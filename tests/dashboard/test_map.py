@@ -96,13 +96,16 @@ def test_what_is_pointed_at_is_marked_and_described(prepared):
     assert (len(nothing.units), nothing.district, nothing.steps_back) == (0, -1, False)
 
 
-def test_names_of_users_are_no_markup(prepared):
+def test_words_of_users_are_cut_short_and_no_markup(prepared):
     ids = ("<i>x</i>", *prepared.testimonies.ids[1:])
-    changed = replace(prepared, testimonies=replace(prepared.testimonies, ids=ids))
+    texts = {"<i>x</i>": "Our <i>valley</i> " + 9 * "along the river "}
+    changed = replace(prepared, testimonies=replace(prepared.testimonies, ids=ids, texts=texts))
     plan = prepared.plan("quadrants")
     for pointed in (Testimony(0), Unit(2)):
         words = describe(pointed, changed, plan.assignment, plan.labels)
         assert "&lt;i&gt;x" in words
+        assert "(Our &lt;i&gt;valley" in words
+        assert words.count("river") == 1
         assert "<i>" not in words
 
 
@@ -167,7 +170,7 @@ def test_a_tap_points_at_a_unit_and_the_same_again_at_nothing(session):
     assert session.selection.pointed is None
     assert not view._pointed.visible
     session.selection.pointed = District(1)
-    assert view._map.marked.data["district"] == [1]
+    assert view._map.marked.data["chosen"] == [1]
     tapped.data = {"unit": [-1], "n": [3]}
     assert session.selection.pointed is None
     view._map.rested.data = {"unit": [2], "is_beside": [False], "n": [1]}
