@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Label, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, Label, Node, NumeralTickFormatter, Range1d
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -17,8 +17,8 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """What a box shows: ends of its lines, ends of the box, and the line in it."""
 _NAMES = ("low", "lower", "median", "upper", "high")
 _MARGIN = 0.1
-# More labels than this would run into one another.
-_MOST_LABELS = 20
+# Of more districts than this only some are labelled, and points are small, so that boxes can be seen.
+_FEW_DISTRICTS = 12
 
 
 def quantiles_by_rank(shares: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -107,13 +107,16 @@ class BoxPlot:
             return
         rank, share = marked
         self.marked.data = {"rank": [rank], "left": [rank - 0.5], "right": [rank + 0.5], "share": [share]}
-        is_right = rank <= n_districts / 2
+        # Where no boxes are: they rise from the lower left to the upper right.
+        is_low = rank <= n_districts / 2
         self.marked_label.update(
-            x=rank,
-            y=share,
+            x=rank + 0.5 if is_low else rank - 0.5,
+            y=Node.frame.top if is_low else Node.frame.bottom,
+            y_offset=-24 if is_low else 4,
             text=f"{share:.1%}",
-            text_align="left" if is_right else "right",
-            x_offset=15 if is_right else -15,
+            text_align="left" if is_low else "right",
+            text_baseline="top" if is_low else "bottom",
+            x_offset=6 if is_low else -6,
         )
 
 
@@ -132,8 +135,9 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
     plot = base_figure(x_title, y_title)
     plot.x_range = Range1d(0.4, n_districts + 0.6)
     plot.y_range = Range1d(0.0, 1.0)
-    if n_districts <= _MOST_LABELS:
-        plot.xaxis.ticker = list(range(1, n_districts + 1))
+    has_few = n_districts <= _FEW_DISTRICTS
+    step = 1 if has_few else 5 * (1 + n_districts // 60)
+    plot.xaxis.ticker = sorted({1, *range(step, n_districts + 1, step)})
     plot.yaxis.formatter = NumeralTickFormatter(format="0.[0]%")
     plot.yaxis.ticker.desired_num_ticks = 5
     plot.xgrid.grid_line_color = None
@@ -157,7 +161,13 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
     )
     plot.vbar("rank", 0.55, "median", "median", source=boxes, line_color=CHOSEN, line_width=3)
     plot.scatter(
-        "rank", "share", source=points, size=12, fill_color=ENACTED, line_color=PAPER, line_width=1.5
+        "rank",
+        "share",
+        source=points,
+        size=12 if has_few else 8,
+        fill_color=ENACTED,
+        line_color=PAPER,
+        line_width=1.5,
     )
     plot.scatter(
         "rank",
@@ -178,7 +188,6 @@ def box_plot(y_title: str, x_title: str, n_districts: int) -> BoxPlot:
         text_font=FONT,
         text_font_size="15px",
         text_font_style="bold",
-        text_baseline="middle",
         background_fill_color=PAPER,
         background_fill_alpha=0.85,
         visible=False,
