@@ -39,6 +39,10 @@ const view = Bokeh.index.find_one(plot)
 const watched = (window.bottomup_watched ??= new WeakSet())
 if (view != null && !watched.has(view.el)) {
   watched.add(view.el)
+  // A chart that is dragged across must not keep a finger from moving the page up and down.
+  if (plot.toolbar.tools.some((tool) => tool.active && tool.dimensions == "width")) {
+    view.canvas.touch_action?.replace(".bk-events { touch-action: pan-y pinch-zoom; }")
+  }
   new ResizeObserver(() => requestAnimationFrame(() => {
     const laid_out = view.layout?.bbox
     if (laid_out != null && (laid_out.width != view.bbox.width || laid_out.height != view.bbox.height)) {
