@@ -156,14 +156,19 @@ def write_fields(state: PageState, prepared: Prepared) -> dict[str, str]:
     return fields
 
 
-def query_of(state: PageState, default: PageState, prepared: Prepared) -> str:
-    """The values that differ from a default as the query of an address, without its question mark."""
-    plain = write_fields(default, prepared)
+def query_of(state: PageState, defaults: Sequence[PageState], prepared: Prepared) -> str:
+    """The values that differ from any of some defaults as the query of an address, without its question mark.
+
+    A page that opens with any of the defaults then shows the state.
+    """
     now = write_fields(state, prepared)
-    changed = {name: value for name, value in now.items() if plain.get(name) != value}
-    # A view's choice that is as at first is left out; where the default has another, that must be said.
-    changed |= {name: "" for name in plain if name not in now}
-    return urlencode(changed, quote_via=quote, safe=":")
+    changed: set[str] = set()
+    for default in defaults:
+        plain = write_fields(default, prepared)
+        # A view's choice that is as at first is left out; where the default has another, that must be said.
+        changed |= {name for name in {**now, **plain} if plain.get(name) != now.get(name)}
+    names = sorted(changed, key=[*now, *sorted(changed - now.keys())].index)
+    return urlencode({name: now.get(name, "") for name in names}, quote_via=quote, safe=":")
 
 
 def read_fields(

@@ -1,6 +1,7 @@
 """The map: which plan is shown, the plan itself, and its own numbers."""
 
 import html
+from collections.abc import Mapping
 
 import panel as pn
 import panel_material_ui as pmui
@@ -224,6 +225,27 @@ class MapView(pn.viewable.Viewer):
         words = key(*marks) if self._coloured is None else legend(self._coloured, f"enacted plan ({enacted})")
         say(self._key, words + (self._layers.key() if self._layers is not None else ""))
 
+    def _kept(self) -> dict[str, pmui.Select | pmui.Checkbox]:
+        """Choices that the address is to keep."""
+        kept: dict[str, pmui.Select | pmui.Checkbox] = {"colour": self._colour.choice}
+        if self._beside is not None and self._layers is not None:
+            kept |= {"beside": self._beside.choice, **self._layers.switches}
+        return kept
+
+    def state(self) -> dict[str, str]:
+        """Return what is chosen of colours, comparison and layers; what is as at first is left out."""
+        values = {name: _chosen(widget) for name, widget in self._kept().items()}
+        return {name: value for name, value in values.items() if value}
+
+    def restore(self, values: Mapping[str, str]) -> list[str]:
+        """Choose as `state` has it; return the names of what cannot be chosen."""
+        kept = self._kept()
+        unmet = [name for name in values if name not in kept]
+        for name, widget in kept.items():
+            if not _choose(widget, values.get(name, "")):
+                unmet.append(name)
+        return unmet
+
     def refresh(self) -> None:
         """Send the shown plan when it is another one and the browser has painted the one before."""
         shown = self._session.shown_plan()
@@ -271,6 +293,23 @@ class MapView(pn.viewable.Viewer):
             )
         items = "".join(f"<div><b>{value}</b> {name}</div>" for name, value in plan_figures(numbers))
         return f'<div class="figures">{items}</div>'
+
+
+def _chosen(widget: pmui.Select | pmui.Checkbox) -> str:
+    """What is chosen, as text; empty for what is as at first."""
+    if isinstance(widget, pmui.Checkbox):
+        return "on" if widget.value else ""
+    return "" if widget.value == next(iter(widget.options.values())) else str(widget.value)
+
+
+def _choose(widget: pmui.Select | pmui.Checkbox, text: str) -> bool:
+    """Choose what a text says; False, and all as at first, when it means nothing."""
+    if isinstance(widget, pmui.Checkbox):
+        widget.value = text == "on"
+        return text in ("", "on")
+    options = list(widget.options.values())
+    widget.value = text if text in options else options[0]
+    return not text or text in options
 
 
 def _painted(acknowledged: ColumnDataSource) -> int:

@@ -65,6 +65,10 @@ class LayersPanel:
         self._heat = pmui.Checkbox(label="How often boundaries are cut", **_CHECK)
         self._clusters = pmui.Checkbox(label="Outlines of clusters", **_CHECK)
         self._streets = pmui.Checkbox(label="Streets and places (needs the internet)", **_CHECK)
+        self.switches = {"heat": self._heat}
+        """Those that the address keeps; streets come from the internet, which is asked for each time."""
+        if session.prepared.testimonies.clusters is not None:
+            self.switches["clusters"] = self._clusters
         self._words = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
         self.find = UnitField(
             label="Find a unit",

@@ -121,6 +121,8 @@ class PageView(pn.viewable.Viewer):
         self._heading = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._open = self._question = QUESTIONS[0]
         self._settled = 0
+        # Choices of views that have not been opened yet.
+        self._for_later: dict[str, dict[str, str]] = {}
         self._show(self._open)
         self._questions.param.watch(lambda event: self._open_question(event.new), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
@@ -140,8 +142,8 @@ class PageView(pn.viewable.Viewer):
         )
         scene_bar = SceneBar(self.script)
         self.script.param.watch(lambda *_: self._follow_script(), "place")
-        self._first = self.state()
-        self._address = Address(list(write_fields(self._first, session.prepared)))
+        self._firsts = [self.state()]
+        self._address = Address(list(write_fields(self._firsts[0], session.prepared)))
         self._layout = pn.Column(
             self._heads,
             scene_bar,
@@ -211,7 +213,7 @@ class PageView(pn.viewable.Viewer):
         """Everything that is set on the page."""
         views = {**self._views, _MAP: self._map}
         own = {name: view.state() for name, view in views.items() if isinstance(view, Remembered)}
-        return state_of(self.session, self._open, own)
+        return state_of(self.session, self._open, {**self._for_later, **own})
 
     def begin(self, asked: Mapping[str, str]) -> None:
         """Open as the saved session says that is open, if one is, and then as the address does.
@@ -224,7 +226,7 @@ class PageView(pn.viewable.Viewer):
         unmet, saved = [], self.session.saved
         if saved is not None:
             unmet += self.restore(saved.state, "The saved session")
-            self._first = self.state()
+            self._firsts.append(self.state())
         if asked:
             unmet += self.restore(_in_full(asked), "The address")
         if unmet:
@@ -233,8 +235,8 @@ class PageView(pn.viewable.Viewer):
 
     def _follow_address(self) -> None:
         """Let the address say what is set."""
-        now, first = _in_short(self.state()), _in_short(self._first)
-        query = query_of(now, first, self.session.prepared)
+        firsts = [_in_short(first) for first in self._firsts]
+        query = query_of(_in_short(self.state()), firsts, self.session.prepared)
         if query != self._address.query:
             self._address.query = query
 
@@ -251,8 +253,11 @@ class PageView(pn.viewable.Viewer):
         names = (*self._makers, _MAP)
         state, unmet = read_fields(fields, self.state(), self.session.prepared, names, source)
         unmet += put_into_effect(state, self.session, source)
+        self._for_later = {name: own for name, own in state.views.items() if name not in self._views}
         if state.view in self._makers:
             self._show(state.view)
+        else:
+            unmet.append(f"{source} asked for the view {state.view}, which is no view.")
         for name, view in {**self._views, _MAP: self._map}.items():
             if isinstance(view, Remembered):
                 left = view.restore(state.views.get(name, {}))
@@ -309,6 +314,8 @@ class PageView(pn.viewable.Viewer):
             self._views[name].refresh()
         else:
             view = self._makers[name](self.session)
+            if isinstance(view, Remembered):
+                view.restore(self._for_later.pop(name, {}))
             # Filled before it is sent. On a busy machine changes overtake the view, and the browser, which
             # does not know yet what they are of, throws them away with all that came in the same message.
             view.refresh()

@@ -67,14 +67,15 @@ def read_all(prepared: Prepared, fields: dict[str, str], default: PageState) -> 
     return read_fields(fields, replace(default, views={}), prepared, VIEWS, "")
 
 
-@given(state=states, default=states)
+@given(state=states, default=states, other=states)
 def test_any_state_survives_as_fields_and_as_an_address(
-    prepared: Prepared, state: PageState, default: PageState
+    prepared: Prepared, state: PageState, default: PageState, other: PageState
 ) -> None:
     assert read_all(prepared, write_fields(state, prepared), default) == (state, [])
-    query = query_of(state, default, prepared)
-    assert read_fields(as_fields(query), default, prepared, VIEWS, "") == (state, [])
-    assert query_of(state, state, prepared) == ""
+    query = query_of(state, [default, other], prepared)
+    for first in (default, other):
+        assert read_fields(as_fields(query), first, prepared, VIEWS, "") == (state, [])
+    assert query_of(state, [state], prepared) == ""
 
 
 @settings(max_examples=200)
@@ -124,9 +125,9 @@ def test_what_cannot_be_is_named(prepared: Prepared, name: str, text: str, sente
 
 def test_the_address_of_a_page_as_it_opens_is_empty(prepared: Prepared) -> None:
     default = first_values(prepared, "communities")
-    assert query_of(default, default, prepared) == ""
+    assert query_of(default, [default], prepared) == ""
     changed = replace(default, epsilon=2.5, pointed=OneTestimony(3), views={"map": {"colour": "kept"}})
-    assert query_of(changed, default, prepared) == "epsilon=2.5&pointed=testimony:t3&map.colour=kept"
+    assert query_of(changed, [default], prepared) == "epsilon=2.5&pointed=testimony:t3&map.colour=kept"
 
 
 def test_a_state_is_put_into_effect_and_read_off_again(session: Session) -> None:
