@@ -202,4 +202,6 @@ def _show_data(view: DataView) -> None:
 
 
 if pn.state.served:
+    # Who runs the server reads in its log how many come and go.
+    logging.getLogger("bottomup").setLevel(logging.INFO)
     serve()
