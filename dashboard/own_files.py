@@ -85,7 +85,8 @@ class Checked:
     def repairs(self) -> tuple[Repair, ...]:
         """The log: repairs as they were made, or as they were chosen where no map can be made out."""
         geography = self.inspection.geography
-        return self.options.chosen_repairs if geography is None else geography.repairs
+        chosen: tuple[Repair, ...] = getattr(self.options, "chosen_repairs", ())
+        return chosen if geography is None else geography.repairs
 
 
 def needs_edges(path: str | Path) -> bool:
