@@ -36,6 +36,7 @@ from bottomup.dashboard.views.look import LookSwitch
 from bottomup.dashboard.views.map import MapView
 from bottomup.dashboard.views.questions import Questions
 from bottomup.dashboard.views.release import has_browser
+from bottomup.dashboard.views.report import ReportView
 from bottomup.dashboard.views.script import SceneBar, ScriptView
 from bottomup.dashboard.views.settings import SettingsView
 from bottomup.dashboard.views.share import ShareView
@@ -52,6 +53,8 @@ _CHARTS_EVERY = 7
 _TABLE_EVERY = 33
 # After a view has been opened for the first time nothing else is sent for so long.
 _SETTLING_TICKS = 7
+# For so long new parts of the page are waited for.
+_PATIENCE_TICKS = 100
 
 
 class View(Protocol):
@@ -72,6 +75,7 @@ _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
     "Compare ε": ("show_chart", CompareView),
     "Diagnostics": ("troubleshoot", DiagnosticsView),
     "Save a plan": ("download", ExportView),
+    "Report": ("description", ReportView),
     "Settings": ("tune", SettingsView),
     "Data": ("folder_open", AboutView),
 }
@@ -121,6 +125,7 @@ class PageView(pn.viewable.Viewer):
         self._heading = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._open = self._question = QUESTIONS[0]
         self._settled = 0
+        self._waited = 0
         # Choices of views that have not been opened yet.
         self._for_later: dict[str, dict[str, str]] = {}
         self._show(self._open)
@@ -358,7 +363,7 @@ class PageView(pn.viewable.Viewer):
         if not present:
             return
         self._ticks += 1
-        if self._ticks < self._settled:
+        if self._ticks < self._settled or self._has_unsent_models():
             return
         self._show_error(self.session.trouble)
         self._map.refresh()
@@ -368,6 +373,19 @@ class PageView(pn.viewable.Viewer):
         slow = isinstance(view, CommunitiesView) and view.shows_table
         if self._ticks % (_TABLE_EVERY if slow else _CHARTS_EVERY) == 0:
             view.refresh()
+
+    def _has_unsent_models(self) -> bool:
+        """Whether parts of the page have been made that no message has carried to the browser yet.
+
+        Such a message may wait for its turn while the clock's own are written at once. The browser throws
+        away a message about parts that it does not know.
+        """
+        document = pn.state.curdoc
+        if document is None or len(document.models.synced_references) == len(document.models):
+            self._waited = 0
+            return False
+        self._waited += 1
+        return self._waited < _PATIENCE_TICKS
 
     def _refresh_words(self) -> None:
         self._follow_address()
