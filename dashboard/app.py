@@ -17,6 +17,7 @@ from bottomup.dashboard.options import load_inputs, parse_page_options
 from bottomup.dashboard.own_files import word_outcome
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.saved_sessions import SessionFile, read_session
+from bottomup.dashboard.server_log import set_up_log
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.session_options import input_arguments, with_inputs_of
 from bottomup.dashboard.views.crowded import crowded
@@ -202,6 +203,5 @@ def _show_data(view: DataView) -> None:
 
 
 if pn.state.served:
-    # Who runs the server reads in its log how many come and go.
-    logging.getLogger("bottomup").setLevel(logging.INFO)
+    set_up_log()
     serve()

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import logging
 import threading
 
 import panel as pn
 import pytest
+from tornado.websocket import WebSocketClosedError
 
 from bottomup.dashboard import cli
 from bottomup.dashboard.options import page_arguments, parse_page_options
+from bottomup.dashboard.server_log import set_up_log
 from bottomup.dashboard.views.crowded import crowded
 from bottomup.dashboard.views.guard import guarded
 from bottomup.dashboard.visitors import BYTES_PER_VISITOR, Visitors, suggest_limit
@@ -74,3 +77,16 @@ def test_an_error_in_a_callback_of_a_figure_goes_where_those_of_widgets_go():
     with pn.config.set(exception_handler=shown.append):
         guarded(fail)(3)
     assert [str(error) for error in shown] == ["no plan at 3"]
+
+
+def test_the_log_tells_who_comes_and_goes_but_not_of_messages_to_a_closed_tab(caplog):
+    set_up_log()
+    asyncio_log = logging.getLogger("asyncio")
+    for error in (WebSocketClosedError(), ValueError("no plan")):
+        asyncio_log.error("Task exception was never retrieved", exc_info=error)
+    assert [record.exc_info[0] for record in caplog.records] == [ValueError]
+    visitors = Visitors(2)
+    visitors.enter()
+    visitors.leave()
+    assert "A page was opened; 1 of 2 are open." in caplog.text
+    assert "A page was closed; 0 of 2 are open." in caplog.text
