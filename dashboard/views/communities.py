@@ -24,6 +24,8 @@ from bottomup.data.plans import population_bounds
 __all__ = ["CommunitiesView", "mean_by_cluster"]
 
 _CHART, _CLUSTERS, _TESTIMONIES = "chart", "clusters", "testimonies"
+# A Checkbox takes the colour of its words from no theme.
+_LABEL = "label, label .MuiTypography-root { color: var(--ink) !important; font-size: 0.9375rem !important; }"
 _LISTS = {"Chart": _CHART, "Clusters": _CLUSTERS, "Testimonies": _TESTIMONIES}
 
 
@@ -80,7 +82,11 @@ class CommunitiesView(pn.viewable.Viewer):
             styles={"min-width": "8rem", "flex": "1 1 8rem"},
         )
         self._only = pmui.Checkbox(
-            label="Sacrificed only", size="small", margin=(2, 8, 2, 0), theme_config=THEME
+            label="Sacrificed only",
+            size="small",
+            margin=(2, 8, 2, 0),
+            theme_config=THEME,
+            stylesheets=[_LABEL],
         )
         self._saving = FatesSaving(session, self._reader)
         self._tools = pn.FlexBox(

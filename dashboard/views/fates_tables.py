@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from bottomup.dashboard.fates import Fates
 from bottomup.dashboard.fates_now import Spread
 from bottomup.dashboard.views.rows_table import RowsTable
-from bottomup.data.errors import count
 from bottomup.data.testimonies import Clusters, Testimonies
 
 __all__ = ["ClustersTable", "FatesTable", "TestimoniesTable"]
@@ -144,8 +143,7 @@ class ClustersTable(FatesTable):
     def __init__(self, clusters: Clusters, when_pointed: Callable[[int], object]) -> None:
         self._of_testimony = clusters.of_testimony
         self._sizes = np.array([len(clusters.members(c)) for c in range(len(clusters.names))])
-        notes = [count(int(n), "testimony", "testimonies") for n in self._sizes]
-        super().__init__(when_pointed, "count", "Cluster", clusters.names, notes, label="Clusters")
+        super().__init__(when_pointed, "count", "Cluster", clusters.names, (), label="Clusters")
 
     def fill(
         self, fates: Fates | None, spread: Spread, shown: NDArray[np.bool_], enacted: NDArray[np.bool_]

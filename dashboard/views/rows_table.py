@@ -10,8 +10,9 @@ from panel.custom import JSComponent
 __all__ = ["RowsTable"]
 
 _CSS = """
-:host { font-family: var(--font); font-size: 0.9375rem; color: var(--ink); position: relative; }
-.scroller { position: absolute; inset: 0; overflow-y: auto; overflow-x: hidden; container-type: inline-size; }
+:host { font-family: var(--font); font-size: 0.9375rem; position: relative; }
+.scroller { color: var(--ink); position: absolute; inset: 0; overflow-y: auto; overflow-x: hidden;
+  container-type: inline-size; }
 table { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; line-height: 1.25; }
 th { position: sticky; top: 0; z-index: 1; background: var(--ground); border-bottom: 2px solid var(--line);
   padding: 0; vertical-align: bottom; width: 10.5%; }
@@ -41,7 +42,12 @@ tr[aria-selected=true] td { background: var(--card); border-top: 2px solid var(-
   border-bottom: 2px solid var(--accent); }
 tr[aria-selected=true] td:first-child { border-left: 6px solid var(--accent); }
 tr:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
-@container (max-width: 640px) {
+@container (min-width: 36rem) {
+  th { width: 9.5%; }
+  th.name { width: 32%; }
+  th.change { width: 11.5%; }
+}
+@container (max-width: 36rem) {
   table { font-size: 0.875rem; }
   th button { font-size: 0.8125rem; }
 }
