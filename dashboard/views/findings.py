@@ -11,7 +11,7 @@ from bottomup.dashboard.views.style import TEXT_STYLE
 from bottomup.data.errors import list_some
 from bottomup.data.findings import SEVERITIES, Finding
 
-__all__ = ["findings_pane", "findings_table", "notes", "report"]
+__all__ = ["counted", "findings_pane", "findings_table", "notes", "report"]
 
 _N_UNITS = 12
 # What is to be typed, between marks; and options that words name, whose two dashes would run into one.
@@ -25,11 +25,6 @@ td { overflow-wrap: anywhere; }
 td:nth-child(1) { width: 46%; }
 td:nth-child(2) { width: 20%; }
 code { font-size: 0.9375rem; }
-details { position: relative; }
-summary { cursor: pointer; color: var(--accent); }
-details > div { position: absolute; right: 0; z-index: 10; width: min(60rem, 90vw); max-height: 70vh;
-                overflow: auto; background: var(--ground); border: 1px solid var(--line); border-radius: 6px;
-                padding: 10px 16px; box-shadow: 0 4px 16px rgba(29, 39, 51, 0.18); }
 """
 
 
@@ -51,16 +46,21 @@ def report(inspection: Inspection, error: Exception) -> pn.viewable.Viewable:
     return findings_pane(f"<div style='padding: 16px; max-width: 75rem'>{content}</div>")
 
 
-def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
-    """What is good to know about files that can be used, under a click; None when that is nothing."""
+def counted(findings: Iterable[Finding]) -> str:
+    """How many findings there are to settle and to look at, in brackets; empty when there are none."""
     found = tuple(findings)
-    if not found:
-        return None
     n_looks = sum(finding.severity == "look" for finding in found)
     n_stopping = sum(finding.stops for finding in found)
     counts = [f"{n_stopping} to settle"] * bool(n_stopping) + [f"{n_looks} worth a look"] * bool(n_looks)
-    title = "About these files" + (f" ({', '.join(counts)})" if counts else "")
-    return findings_pane(f"<details><summary>{title}</summary><div>{findings_table(found)}</div></details>")
+    return f" ({', '.join(counts)})" if counts else ""
+
+
+def notes(findings: Iterable[Finding]) -> pn.viewable.Viewable | None:
+    """What is good to know about files that can be used; None when that is nothing."""
+    found = tuple(findings)
+    if not found:
+        return None
+    return findings_pane(f"<h2>About these files{counted(found)}</h2>{findings_table(found)}")
 
 
 def findings_table(findings: Iterable[Finding]) -> str:

@@ -29,6 +29,7 @@ from bottomup.dashboard.views.compare import CompareView
 from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.diagnostics import DiagnosticsView
 from bottomup.dashboard.views.export import ExportView
+from bottomup.dashboard.views.findings import counted
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
 from bottomup.dashboard.views.keys import Keys
@@ -70,6 +71,7 @@ _OF_QUESTIONS: tuple[Callable[[Session], View], ...] = (
     SpreadView,
     InfluenceView,
 )
+_DATA = "Data"
 # Views at the side of the four questions: name, icon and what makes them.
 _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
     "Compare ε": ("show_chart", CompareView),
@@ -77,7 +79,7 @@ _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
     "Save a plan": ("download", ExportView),
     "Report": ("description", ReportView),
     "Settings": ("tune", SettingsView),
-    "Data": ("folder_open", AboutView),
+    _DATA: ("folder_open", AboutView),
 }
 
 
@@ -128,7 +130,7 @@ class PageView(pn.viewable.Viewer):
         self._waited = 0
         # Choices of views that have not been opened yet.
         self._for_later: dict[str, dict[str, str]] = {}
-        self._show(self._open)
+        self.open_view(self._open)
         self._questions.param.watch(lambda event: self._open_question(event.new), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
@@ -197,12 +199,14 @@ class PageView(pn.viewable.Viewer):
         style = "margin: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis"
         title = f'<h1>Redistricting from the bottom up</h1><p class="quiet" style="{style}">{about}</p>'
         buttons = []
+        about_files = counted(session.prepared.findings)
         icons = {name: icon for name, (icon, _) in _ASIDE.items()} | {_SHARE: "share", _HEARING: "co_present"}
         for name, icon in icons.items():
+            label = f"{name}{about_files}" if name == _DATA else name
             button = pmui.Button(
-                label=name, icon=icon, variant="text", size="small", margin=(0, 0, 0, 4), theme_config=THEME
+                label=label, icon=icon, variant="text", size="small", margin=(0, 0, 0, 4), theme_config=THEME
             )
-            button.on_click(lambda _event, name=name: self._show(name))
+            button.on_click(lambda _event, name=name: self.open_view(name))
             buttons.append(button)
         return pn.Row(
             pn.pane.HTML(title, **TEXT_STYLE, sizing_mode="stretch_width", styles={"min-width": "0"}),
@@ -260,7 +264,7 @@ class PageView(pn.viewable.Viewer):
         unmet += put_into_effect(state, self.session, source)
         self._for_later = {name: own for name, own in state.views.items() if name not in self._views}
         if state.view in self._makers:
-            self._show(state.view)
+            self.open_view(state.view)
         else:
             unmet.append(f"{source} asked for the view {state.view}, which is no view.")
         for name, view in {**self._views, _MAP: self._map}.items():
@@ -301,9 +305,9 @@ class PageView(pn.viewable.Viewer):
 
     def _open_question(self, place: int) -> None:
         if place >= 0:
-            self._show(QUESTIONS[place])
+            self.open_view(QUESTIONS[place])
 
-    def _show(self, name: str) -> None:
+    def open_view(self, name: str) -> None:
         """Open a view, made when it is first opened, so that the page opens sooner."""
         self._frames[self._open].visible = False
         self._open = name

@@ -194,6 +194,7 @@ def test_the_page_opens_and_says_what_the_files_are_like(name, opened):
     before = time.process_time()
     page, found = opened(name)
     assert isinstance(page, PageView)
+    page.open_view("Data")
     panel = page.__panel__()
     # What the browser gets can be made of it.
     panel.get_root()

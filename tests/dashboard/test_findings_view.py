@@ -49,11 +49,11 @@ def test_words_of_files_are_escaped_and_options_stand_out():
 
 def test_what_is_worth_a_look_is_counted_before_the_click():
     looks = [Finding("gap", "look", "a gap"), Finding("crs", "note", "in WGS 84")]
-    assert "<summary>About these files (1 worth a look)</summary>" in notes(looks).object
-    assert "<summary>About these files</summary>" in notes(looks[1:]).object
+    assert "<h2>About these files (1 worth a look)</h2>" in notes(looks).object
+    assert "<h2>About these files</h2>" in notes(looks[1:]).object
     stops = [Finding("x", "settle", "a reason", "With --repair-plan it is taken."), *looks]
     shown = notes(stops).object
-    assert "<summary>About these files (1 to settle, 1 worth a look)</summary>" in shown
+    assert "<h2>About these files (1 to settle, 1 worth a look)</h2>" in shown
     assert "With <code>--repair-plan</code> it is taken." in shown
     assert notes([]) is None
 
@@ -82,7 +82,7 @@ def test_a_page_without_a_map_says_all_that_must_be_settled(name, words, options
     assert "Traceback" not in shown
 
 
-def test_a_page_with_a_map_has_the_same_report_under_a_click(options_of):
+def test_a_page_with_a_map_has_the_same_report_a_click_away(options_of):
     options = options_of("plan in pieces")
     prepared = app._prepare(options)
     assert {finding.code for finding in prepared.findings} >= {"district_not_connected", "columns", "crs"}
@@ -90,6 +90,7 @@ def test_a_page_with_a_map_has_the_same_report_under_a_click(options_of):
     assert prepared.inputs.geography is app._inspect(options).geography
     page = app.create_app(prepared)
     try:
+        page.open_view("Data")
         panes = page.__panel__().select(pn.pane.HTML)
         (about,) = [pane for pane in panes if "About these files" in str(pane.object)]
         assert "is not connected" in about.object
