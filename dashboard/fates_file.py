@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bottomup.dashboard.fates import Fates
 from bottomup.data.testimonies import Testimonies
 
-__all__ = ["COLUMNS", "fates_csv"]
+__all__ = ["COLUMNS", "fates_csv", "spreadsheet_text"]
 
 COLUMNS = (
     *("kind", "id", "cluster", "testimonies", "kept_percent", "baseline_percent", "change_points"),
@@ -56,16 +56,24 @@ def fates_csv(
             members = clusters.members(place)
             numbers = _numbers(by_cluster, spread_of_clusters, place, is_judged=is_judged)
             table.writerow(
-                ["cluster", _text(name), _text(name), len(members), *numbers, int(enacted[members].sum()), ""]
+                [
+                    "cluster",
+                    spreadsheet_text(name),
+                    spreadsheet_text(name),
+                    len(members),
+                    *numbers,
+                    int(enacted[members].sum()),
+                    "",
+                ]
             )
     for place, name in enumerate(testimonies.ids):
         cluster = -1 if clusters is None else int(clusters.of_testimony[place])
         table.writerow(
             [
-                *("testimony", _text(name)),
-                *("" if clusters is None or cluster < 0 else _text(clusters.names[cluster]), 1),
+                *("testimony", spreadsheet_text(name)),
+                *("" if clusters is None or cluster < 0 else spreadsheet_text(clusters.names[cluster]), 1),
                 *_numbers(by_testimony, spread, place, is_judged=is_judged),
-                *(int(enacted[place]), _text(testimonies.texts.get(name, ""))),
+                *(int(enacted[place]), spreadsheet_text(testimonies.texts.get(name, ""))),
             ]
         )
     return out.getvalue()
@@ -92,6 +100,6 @@ def _figure(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.2f}"
 
 
-def _text(words: str) -> str:
+def spreadsheet_text(words: str) -> str:
     """Words that a spreadsheet does not take for a formula."""
     return f"'{words}" if words[:1] in ("=", "+", "-", "@", "\t", "\r") else words

@@ -19,10 +19,12 @@ from bottomup.dashboard.fates import (
     whole_in_plans,
 )
 from bottomup.dashboard.pool import Sample
+from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.selection import Subset, pick_span
 from bottomup.dashboard.session import Session
+from bottomup.data.testimonies import Testimonies
 
-__all__ = ["FatesNow", "FatesReader", "Spread"]
+__all__ = ["FatesNow", "FatesReader", "Spread", "effective_plans", "fates_of"]
 
 Spread = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Over how many districts each is spread, and the share of its units in the best one; NaN where unknown."""
@@ -61,6 +63,52 @@ class FatesNow:
         return find_rivals(self.whole, testimony, fates.is_gaining)
 
 
+def effective_plans(found: Reliability | None, epsilon: float) -> float:
+    """Independent plans that would tell as much, by what the ladders disagree on most; NaN if unknown.
+
+    It is small while two ladders disagree; of a ladder alone, or too early, nothing is known.
+    """
+    if found is None or found.epsilon != epsilon or found.verdict not in ("agree", "disagree"):
+        return math.nan
+    return float(found.ess)
+
+
+def fates_of(
+    testimonies: Testimonies, sample: Sample, ignoring: Sample, subset: Subset | None, ess: float
+) -> FatesNow:
+    """Work out the fates.
+
+    Parameters
+    ----------
+    testimonies : Testimonies
+    sample, ignoring : Sample
+        Of the chosen ε and of the baseline.
+    subset : Subset or None
+        Plans of the sample that count; all when None.
+    ess : float
+        See `effective_plans`.
+    """
+    n, clusters = testimonies.n_testimonies, testimonies.clusters
+    whole, whole_ignoring = whole_in_plans(sample, n), whole_in_plans(ignoring, n)
+    is_judged = not math.isnan(ess)
+    # Neighbouring plans of a walk are alike, which the weights of a sample say nothing of.
+    n_kept, n_ignoring = (
+        min(each.n_effective, ess) if is_judged else each.n_effective for each in (sample, ignoring)
+    )
+    rows = whole
+    if subset is not None:
+        rows, n_kept = whole[subset.rows], n_kept * subset.n_plans / sample.n_plans
+    by_testimony, by_cluster = (
+        compare(
+            frequencies(rows, n_kept, groups),
+            frequencies(whole_ignoring, n_ignoring, groups),
+            is_judged=is_judged,
+        )
+        for groups in (None, clusters)
+    )
+    return FatesNow(sample, subset, by_testimony, None if clusters is None else by_cluster, is_judged, whole)
+
+
 class FatesReader:
     """Reads the fates of a session's communities.
 
@@ -94,45 +142,14 @@ class FatesReader:
             self._key = self._now = None
             return None
         span = None if all_plans else session.selection.span
-        ess = self._ess()
+        ess = effective_plans(session.worker.progress.reliability, session.settings.epsilon)
         standing = session.worker.progress.standing
         recorded = None if standing is None else standing.recorded
         key = (recorded, sample.epsilon, _grown(sample), _grown(ignoring), span, ess)
         if self._now is None or key != self._key:
             subset = None if span is None else pick_span(sample, span)
-            self._key, self._now = key, self._work_out(sample, ignoring, subset, ess)
+            self._key, self._now = key, fates_of(self._testimonies, sample, ignoring, subset, ess)
         return self._now
-
-    def _ess(self) -> float:
-        """Independent plans that would tell as much, by what the ladders disagree on most; NaN if unknown."""
-        reliability = self._session.worker.progress.reliability
-        if reliability is None or reliability.epsilon != self._session.settings.epsilon:
-            return math.nan
-        return reliability.ess
-
-    def _work_out(self, sample: Sample, ignoring: Sample, subset: Subset | None, ess: float) -> FatesNow:
-        testimonies = self._testimonies
-        n, clusters = testimonies.n_testimonies, testimonies.clusters
-        whole, whole_ignoring = whole_in_plans(sample, n), whole_in_plans(ignoring, n)
-        is_judged = not math.isnan(ess)
-        # Neighbouring plans of a walk are alike, which the weights of a sample say nothing of.
-        n_kept, n_ignoring = (
-            min(each.n_effective, ess) if is_judged else each.n_effective for each in (sample, ignoring)
-        )
-        rows = whole
-        if subset is not None:
-            rows, n_kept = whole[subset.rows], n_kept * subset.n_plans / sample.n_plans
-        by_testimony, by_cluster = (
-            compare(
-                frequencies(rows, n_kept, groups),
-                frequencies(whole_ignoring, n_ignoring, groups),
-                is_judged=is_judged,
-            )
-            for groups in (None, clusters)
-        )
-        return FatesNow(
-            sample, subset, by_testimony, None if clusters is None else by_cluster, is_judged, whole
-        )
 
     def spread(self) -> tuple[Spread, Spread]:
         """Spread of testimonies and of clusters in some hundred plans of the chosen ε, unknown until then."""
