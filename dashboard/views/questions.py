@@ -9,9 +9,9 @@ __all__ = ["Questions"]
 
 _CSS = """
 div[role=tablist] { display: flex; gap: 0.5rem; }
-button { flex: 1 1 0; min-width: 0; text-align: left; font: inherit; color: var(--ink); background: var(--card);
-  border: 1px solid var(--line); border-top: 4px solid var(--line); border-radius: 4px; padding: 0.3rem 0.7rem;
-  cursor: pointer; display: flex; flex-direction: column; gap: 1px; line-height: 1.25; }
+button { flex: 1 1 0; min-width: 0; text-align: left; font: inherit; color: var(--ink);
+  background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--line);
+  border-radius: 4px; padding: 0.3rem 0.7rem; cursor: pointer; display: flex; flex-direction: column; gap: 1px; line-height: 1.25; }
 button[aria-selected=true] { border-top-color: var(--accent); background: var(--ground); }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
 .question { font-weight: 700; font-size: 1rem; }
