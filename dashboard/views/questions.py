@@ -1,6 +1,7 @@
 """The four questions of the page, as tabs that give their answers in short."""
 
 from importlib.resources import files
+from typing import ClassVar
 
 import param
 from panel.custom import JSComponent
@@ -11,7 +12,8 @@ _CSS = """
 div[role=tablist] { display: flex; gap: 0.5rem; }
 button { flex: 1 1 0; min-width: 0; text-align: left; font: inherit; color: var(--ink);
   background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--line);
-  border-radius: 4px; padding: 0.3rem 0.7rem; cursor: pointer; display: flex; flex-direction: column; gap: 1px; line-height: 1.25; }
+  border-radius: 4px; padding: 0.3rem 0.7rem; cursor: pointer; display: flex; flex-direction: column;
+  gap: 1px; line-height: 1.25; }
 button[aria-selected=true] { border-top-color: var(--accent); background: var(--ground); }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
 .question { font-weight: 700; font-size: 1rem; }
@@ -34,4 +36,4 @@ class Questions(JSComponent):
     label = param.String("Questions", doc="Name of the row for screen readers.")
 
     _esm = (files("bottomup.dashboard") / "questions.js").read_text(encoding="utf-8")
-    _stylesheets = [_CSS]
+    _stylesheets: ClassVar[list[str]] = [_CSS]
