@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bottomup.dashboard.attack_report import Outcome, ScoreOutcome
 from bottomup.dashboard.palette import INK, MUTED
+from bottomup.dashboard.prints.sheet import house_style
 from bottomup.sampler.attack_findings import Finding, Point
 
 __all__ = ["draw_figure", "save_figure"]
@@ -69,7 +69,7 @@ def draw_figure(outcome: Outcome, words: str) -> Figure:
 
 def save_figure(outcome: Outcome, words: str, *paths: Path) -> None:
     """Draw it into files, whose endings say in what form; the same figures give the same files."""
-    with mpl.rc_context({"svg.hashsalt": "bottomup", "font.family": "DejaVu Sans"}):
+    with house_style():
         figure = draw_figure(outcome, words)
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None

@@ -41,6 +41,7 @@ __all__ = [
     "read_books",
     "release_of",
     "release_of_charts",
+    "release_of_ladder",
     "release_of_plans",
     "release_of_session",
     "showing_of",
@@ -147,6 +148,11 @@ def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
     Those of the baseline were drawn with testimony ignored and add nothing.
     """
     return _whole_release(session, plans.recorded.design, plans, how)
+
+
+def release_of_ladder(session: Session, design: Design, extent: Extent, how: str) -> Release:
+    """What letting out charts of every ε is: plans of all walks, each as large a draw as the largest."""
+    return _whole_release(session, design, extent, how)
 
 
 def release_of_session(session: Session, saved: Moment | Snapshot) -> Release:

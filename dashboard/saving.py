@@ -24,6 +24,7 @@ __all__ = [
     "ensemble_stem",
     "file_bytes",
     "file_name",
+    "file_stem",
     "provenance",
     "session_stem",
     "submitted_digest",
@@ -50,25 +51,25 @@ def file_name(session: Session, shown: ShownPlan, kind: Kind, form: str) -> str:
     """
     origin = shown.origin
     if origin is None:
-        return f"{_stem(session, session.settings.enacted, kind)}{PLAN_FORMATS[form]}"
+        return f"{file_stem(session, session.settings.enacted, kind)}{PLAN_FORMATS[form]}"
     assert shown.draw is not None
     parts = shown.draw.chosen, f"eps {origin.epsilon:.3g}", origin.design.score, f"round {origin.round}"
     run = provenance(session, shown)["name"]
-    return f"{_stem(session, *parts, kind, run)}{PLAN_FORMATS[form]}"
+    return f"{file_stem(session, *parts, kind, run)}{PLAN_FORMATS[form]}"
 
 
 def ensemble_stem(session: Session, epsilon: float, score: str, run: str) -> str:
     """Name of a file of all plans, without its ending."""
-    return _stem(session, "all plans", f"eps {epsilon:.3g}", score, run)
+    return file_stem(session, "all plans", f"eps {epsilon:.3g}", score, run)
 
 
 def session_stem(session: Session, last_round: int, run: str) -> str:
     """Name of the file of a session, without its ending."""
-    return _stem(session, "session", f"round {last_round}", run)
+    return file_stem(session, "session", f"round {last_round}", run)
 
 
-def _stem(session: Session, *parts: str) -> str:
-    """A name in characters that every file system takes; it begins with the map's."""
+def file_stem(session: Session, *parts: str) -> str:
+    """Name of a file without its ending, in characters that every file system takes, the map's first."""
     named = (session.prepared.inputs.geography.name, *parts)
     return "_".join(_OTHER_THAN_WORDS.sub("-", part).strip("-.") for part in named)
 

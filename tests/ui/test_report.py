@@ -1,0 +1,45 @@
+"""The report as a visitor saves it, opened where there is no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.ui
+
+
+def test_a_saved_report_opens_without_a_network_and_a_chart_is_a_picture(visit, gridland, tmp_path: Path):
+    page = visit.page
+    visit.open(gridland)
+    page.get_by_text("The walk's plan in round").first.wait_for()
+    page.get_by_role("button", name="Report", exact=True).click()
+    page.get_by_label("Title").fill("Tuesday <b>evening</b>")
+    page.get_by_text("Plans behind the charts").filter(visible=True).first.wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the report").click()
+    report = tmp_path / "report.html"
+    saved.value.save_as(report)
+    page.get_by_text("Written in the ledger").filter(visible=True).first.wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the chart").click()
+    assert saved.value.suggested_filename.endswith(".png")
+    picture = tmp_path / "chart.png"
+    saved.value.save_as(picture)
+    with Image.open(picture) as image:
+        assert min(image.size) > 500
+    visit.assert_clean()
+
+    page.context.set_offline(True)
+    page.goto(report.as_uri())
+    assert page.get_by_role("heading", level=1).inner_text() == "Tuesday <b>evening</b>"
+    assert page.get_by_role("heading", name="Can this be relied on?").is_visible()
+    # Every picture is drawn from what the file holds.
+    loaded = "images => images.map(i => i.complete && i.naturalWidth > 0)"
+    assert set(page.locator("img").evaluate_all(loaded)) == {True}
+    numbers = page.get_by_text("The numbers of this chart").first
+    numbers.click()
+    assert page.get_by_role("columnheader", name="people").first.is_visible()
+    assert visit.refused == [report.as_uri()] or visit.refused == []
+    assert visit.console_errors == []
