@@ -11,7 +11,8 @@ FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
 # The focus of those who use the keyboard; without it a button only pulsates faintly.
 _RING = {"&.Mui-focusVisible": {"outline": "3px solid var(--accent)", "outlineOffset": "2px"}}
-_SHAPE: dict[str, Any] = {
+THEME: dict[str, Any] = {
+    "palette": {"primary": {"main": "#1f5c99"}, "text": {"primary": "#1d2733", "secondary": "#4d5864"}},
     "components": {
         "MuiButtonBase": {"styleOverrides": {"root": _RING}},
         "MuiSlider": {"styleOverrides": {"thumb": _RING}},
@@ -23,34 +24,32 @@ _SHAPE: dict[str, Any] = {
     },
     "shape": {"borderRadius": 6},
 }
-THEME: dict[str, Any] = {
-    "light": {
-        "palette": {"primary": {"main": "#1f5c99"}, "text": {"primary": "#1d2733", "secondary": "#4d5864"}},
-        **_SHAPE,
-    },
-    "dark": {
-        "palette": {
-            "primary": {"main": "#8dbdf0"},
-            "text": {"primary": "#e6eaee", "secondary": "#b0bac4"},
-            "background": {"default": "#191919", "paper": "#191919"},
-        },
-        **_SHAPE,
-    },
-}
-"""Theme of every Material component, in either look."""
+"""Theme of every Material component; `PAGE_CSS` puts the colours of the look in place of these."""
 
 PAGE_CSS = """
 :root { font-size: clamp(16px, 1.05vw, 24px); color-scheme: light;
   --font: Roboto, 'Liberation Sans', Arial, sans-serif;
   --ink: #1d2733; --quiet: #4d5864; --line: #b6bdc4; --faint: #e3e7ea; --ground: #ffffff; --card: #f5f7f9;
-  --accent: #1f5c99; --good: #00794f; --good-ground: #e6f2ec; --warn: #b35900; --bad: #c1121f;
+  --accent: #1f5c99; --accent-strong: #174573; --accent-channel: 31 92 153; --good: #00794f;
+  --good-ground: #e6f2ec; --warn: #b35900; --bad: #c1121f;
   --bad-ground: #fdecea; --of-charts: none; }
 /* Charts keep their hues and turn their lightness over: white becomes just this ground. */
 :root[data-theme=dark] { color-scheme: dark;
   --ink: #e6eaee; --quiet: #b0bac4; --line: #5a6269; --faint: #33383d; --ground: #191919; --card: #24282d;
-  --accent: #8dbdf0; --good: #5fd0a0; --good-ground: #17362a; --warn: #f0a35a; --bad: #ff9aa4;
+  --accent: #8dbdf0; --accent-strong: #b4d4f6; --accent-channel: 141 189 240; --good: #5fd0a0;
+  --good-ground: #17362a; --warn: #f0a35a; --bad: #ff9aa4;
   --bad-ground: #42201f; --of-charts: invert(0.9) hue-rotate(180deg); }
 :root[data-mode=hearing] { font-size: clamp(19px, 1.4vw, 34px); --edge: 16px; }
+/* In every component: what it is given by its own theme comes too late where a view is new in a dark page. */
+:host { color: var(--ink);
+  --mui-palette-primary-main: var(--accent) !important;
+  --mui-palette-primary-dark: var(--accent-strong) !important;
+  --mui-palette-primary-mainChannel: var(--accent-channel) !important;
+  --mui-palette-primary-contrastText: var(--ground) !important;
+  --mui-palette-text-primary: var(--ink) !important;
+  --mui-palette-text-secondary: var(--quiet) !important;
+  --mui-palette-background-default: var(--ground) !important;
+  --mui-palette-background-paper: var(--ground) !important; }
 :root, :root body { margin: 0; padding: 0; height: 100%; background: var(--ground); }
 """
 """Stylesheet of the document: words, and what is as wide as they are, grow with the window."""
@@ -95,7 +94,7 @@ _SEGMENTS = {
         "lineHeight": 1.3,
         "padding": "0.375rem 0.6875rem",
         "textTransform": "none",
-        "color": "text.primary",
+        "color": "var(--ink)",
     },
 }
 
