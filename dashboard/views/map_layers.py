@@ -86,6 +86,7 @@ class LayersPanel:
         self._clusters.param.watch(lambda *_: self._switch_clusters(), "value")
         self._streets.param.watch(lambda *_: self._switch_streets(), "value")
         self.find.param.watch(self._point_at, "value")
+        session.selection.param.watch(self._forget_found, "pointed")
         overlays.probed.on_change("data", guarded(self._answer_probe))
         boxes = [self._heat, self._streets]
         if session.prepared.testimonies.clusters is not None:
@@ -104,7 +105,7 @@ class LayersPanel:
                 "background": "var(--ground)",
                 "border": "1px solid var(--line)",
                 "border-radius": "6px",
-                "width": "19rem",
+                "width": "17rem",
                 "padding": "0.4rem 0.8rem 0.7rem",
                 "box-shadow": "0 3px 12px rgb(0 0 0 / 25%)",
             },
@@ -114,6 +115,12 @@ class LayersPanel:
         place = self._session.prepared.inputs.geography.index_of.get(str(event.new))  # type: ignore[attr-defined]
         if place is not None:
             self._session.selection.pointed = Unit(place)
+
+    def _forget_found(self, event: object) -> None:
+        """Empty the field once something else is pointed at, so that the same unit can be found again."""
+        found = self._session.prepared.inputs.geography.index_of.get(str(self.find.value))
+        if found is not None and event.new != Unit(found):  # type: ignore[attr-defined]
+            self.find.value = None
 
     def _switch_heat(self) -> None:
         self._heat_of = self._heat_shown = None

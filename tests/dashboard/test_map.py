@@ -242,5 +242,9 @@ def test_a_unit_is_found_by_its_id_and_few_are_offered(session):
     view = MapView(session)
     view._layers.find.value = "012"
     assert session.selection.pointed == Unit(12)
+    assert view._layers.find.value == "012"
+    session.selection.clear()
+    view._layers.find.value = "012"
+    assert session.selection.pointed == Unit(12)
     assert len(view._layers.find._filter_options("0")) == 20
     assert view._layers.find._filter_options("35") == ["035"]
