@@ -94,6 +94,7 @@ class ControlsView(pn.viewable.Viewer):
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "weighting", "running"])
         settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
+        settings.param.watch(lambda event: setattr(self._score, "value", event.new), "score")
         self._run.on_click(lambda *_: self._start())
         self._pause.on_click(lambda *_: self._stop())
         self._reset.on_click(lambda *_: self._session.reset())
