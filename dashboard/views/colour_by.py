@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import panel_material_ui as pmui
@@ -19,10 +20,12 @@ from bottomup.dashboard.colourings import (
     waiting,
 )
 from bottomup.dashboard.palette import INK
+from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.selection import Unit
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.style import THEME, key
+from bottomup.data.testimonies import Testimonies
 
 __all__ = ["LEGEND_CSS", "ColourBy", "legend"]
 
@@ -42,6 +45,8 @@ LEGEND_CSS = """
 
 # Of 255: below it white words are easier to read than dark ones.
 _DARK = 130
+# Below this many plans a comparison is early, as the charts have it.
+_FEW = 200
 _WAITING = "Waiting for the first plans"
 
 
@@ -59,7 +64,7 @@ class ColourBy:
         self._session = session
         self._latest: tuple[object, Colouring] | None = None
         prepared = session.prepared
-        self._shares = {f"share {number}": name for number, name in enumerate(prepared.shares)}
+        self._shares = {share.column: name for name, share in prepared.shares.items()}
         options = {"Districts": "districts", "Population density": "density"}
         for value, name in self._shares.items():
             share = prepared.shares[name]
@@ -113,10 +118,9 @@ class ColourBy:
             sample, baseline = session.sample(), session.baseline()
             if sample is None or baseline is None:
                 return None, lambda: waiting(_WAITING, n_units)
-            n = testimonies.n_testimonies
             return (
                 (sample.epsilon, sample.rungs, sample.last_round, baseline.last_round),
-                lambda: kept_colouring(sample.kept(n), baseline.kept(n), testimonies, n_units),
+                lambda: _kept(sample, baseline, testimonies, n_units),
             )
         pointed, whole = session.selection.pointed, session.whole_plans()
         if not isinstance(pointed, Unit):
@@ -125,6 +129,16 @@ class ColourBy:
             return None, lambda: waiting(_WAITING, n_units)
         unit = pointed.place
         return (whole, unit), lambda: together_colouring(whole.together_with(unit), geography.ids[unit])
+
+
+def _kept(sample: Sample, baseline: Sample, testimonies: Testimonies, n_units: int) -> Colouring:
+    """What testimony changes, with a word of warning while there are few plans."""
+    n = testimonies.n_testimonies
+    found = kept_colouring(sample.kept(n), baseline.kept(n), testimonies, n_units)
+    is_early = min(sample.n_effective, baseline.n_effective) < _FEW
+    return (
+        replace(found, title=f"Early days: {found.title[0].lower()}{found.title[1:]}") if is_early else found
+    )
 
 
 def _of_election(name: str, election: str) -> str:

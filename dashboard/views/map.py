@@ -210,8 +210,10 @@ class MapView(pn.viewable.Viewer):
 
     def _colour_anew(self) -> None:
         """Colour the map as chosen, when that has changed."""
+        if self._map is None:
+            return
         colouring = self._colour.colouring()
-        if self._map is not None and colouring is not self._coloured:
+        if colouring is not self._coloured:
             self._coloured = colouring
             self._map.show_colouring(colouring)
             self._write_key()

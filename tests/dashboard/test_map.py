@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import panel as pn
 import pytest
 import shapely
 
@@ -14,7 +15,10 @@ from bottomup.dashboard.facts import WholePlans
 from bottomup.dashboard.map_figure import build_map_figure
 from bottomup.dashboard.map_overlays import MapOverlays
 from bottomup.dashboard.pointing import describe, marking_of
+from bottomup.dashboard.prepared import prepare
 from bottomup.dashboard.selection import Cluster, District, Testimony, Unit
+from bottomup.dashboard.session import Session
+from bottomup.dashboard.slots import FairSlots
 from bottomup.dashboard.typical import typical_plan
 from bottomup.dashboard.views.colour_by import legend
 from bottomup.dashboard.views.map import MapView
@@ -198,6 +202,7 @@ def test_colours_follow_the_choice_and_the_walk(session, wait_until):
     choice.value = "kept"
     wait_until(lambda: view.refresh() or set(tint.data["class"][0]) > {255})
     assert (tint.data["class"][0][35], tint.data["class"][0][0] == 255) == (255, False)
+    assert "Early days: kept whole more" in view._key.object
     choice.value = "districts"
     assert tint.data["class"] == []
 
@@ -248,3 +253,14 @@ def test_a_unit_is_found_by_its_id_and_few_are_offered(session):
     assert session.selection.pointed == Unit(12)
     assert len(view._layers.find._filter_options("0")) == 20
     assert view._layers.find._filter_options("35") == ["035"]
+
+
+def test_colours_that_cannot_be_drawn_are_left_alone(inputs_of):
+    session = Session(prepare(inputs_of(outlines=False)), slots=FairSlots(1))
+    view = MapView(session)
+    view.restore({"colour": "density"})
+    session.selection.pointed = Unit(3)
+    view.refresh()
+    view.refresh_words()
+    assert "no map" in " ".join(str(pane.object) for pane in view.__panel__().select(pn.pane.HTML))
+    session.close()
