@@ -9,6 +9,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.io.document import hold as held_back
 
 from bottomup.dashboard.ledger_words import added_sentence, adding_sentence, plans_sentence, sum_words
 from bottomup.dashboard.releases import Books, hold, read_books, release_of, was_released
@@ -142,7 +143,9 @@ class ReportView(pn.viewable.Viewer):
             return
         self._is_busy = True
         try:
-            later = act()
+            # A button calls without the lock of the document, and the plan that is held changes the map.
+            with held_back(pn.state.curdoc):
+                later = act()
         except Exception as error:
             self._fail(error)
             return
