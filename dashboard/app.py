@@ -24,6 +24,7 @@ from bottomup.dashboard.views.crowded import crowded
 from bottomup.dashboard.views.data import DATA_TICK_MILLISECONDS, DataView
 from bottomup.dashboard.views.data_link import DATA, MAP, gone
 from bottomup.dashboard.views.findings import report
+from bottomup.dashboard.views.guide import GUIDE, guide
 from bottomup.dashboard.views.look import remember_look
 from bottomup.dashboard.views.page import TICK_MILLISECONDS, PageView, failure
 from bottomup.dashboard.views.release import forget_when_left, release_when_destroyed, release_with_session
@@ -162,7 +163,7 @@ def open_map(token: str, options: argparse.Namespace) -> PageView | pn.viewable.
 
 
 def serve() -> None:
-    """Show what the address asks for: the page of the server's inputs, of a visitor's, or the data screen."""
+    """Show what the address asks for: a page, of the server or of a visitor, the data screen or the guide."""
     remember_look()
     forget_when_left()
     pn.extension(raw_css=[PAGE_CSS])
@@ -176,6 +177,9 @@ def serve() -> None:
 
 def _show(options: argparse.Namespace) -> None:
     arguments = pn.state.session_args
+    if GUIDE in arguments:
+        guide().servable(title=f"{TITLE} – guide")
+        return
     if DATA in arguments:
         _show_data(open_data(options))
         return

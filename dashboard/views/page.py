@@ -30,6 +30,7 @@ from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.diagnostics import DiagnosticsView
 from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.findings import counted
+from bottomup.dashboard.views.guide import guide_link
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
 from bottomup.dashboard.views.keys import Keys
@@ -211,6 +212,7 @@ class PageView(pn.viewable.Viewer):
         return pn.Row(
             pn.pane.HTML(title, **TEXT_STYLE, sizing_mode="stretch_width", styles={"min-width": "0"}),
             *buttons,
+            guide_link(),
             LookSwitch(),
             margin=(8, 16, 8, 16),
             sizing_mode="stretch_width",
