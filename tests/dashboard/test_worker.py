@@ -229,7 +229,7 @@ def test_turns_are_taken_first_come_first_served() -> None:
 
 
 def test_a_visitor_alone_holds_every_slot_and_two_take_turns_with_them() -> None:
-    slots, held = FairSlots(3), []
+    slots, held, both = FairSlots(3), [], threading.Barrier(2)
     with slots.turn(8) as alone:
         assert alone == 3
     with slots.turn(2), slots.turn(2) as rest:
@@ -237,17 +237,17 @@ def test_a_visitor_alone_holds_every_slot_and_two_take_turns_with_them() -> None
 
     def visitor(name: str) -> None:
         for _ in range(6):
+            both.wait()
             with slots.turn(3) as n:
                 held.append((name, n))
-                time.sleep(0.005)
 
     threads = [threading.Thread(target=visitor, args=(name,)) for name in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for name in "ab":
-        assert sum(n for who, n in held if who == name) >= 12, held
+    # Whoever comes second waits for the first, and then has all of them as well.
+    assert sorted(held) == [("a", 3)] * 6 + [("b", 3)] * 6
     with slots.turn(3) as again:
         assert again == 3
 
