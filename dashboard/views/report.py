@@ -296,6 +296,8 @@ class ReportView(pn.viewable.Viewer):
         words = []
         if shown is not None:
             sentence = adding_sentence(release_of(session, shown, ""), books)
+            if shown.kind == "current" and shown.draw is not None and session.settings.running:
+                sentence += " The plan of the moment of your click is taken, and held on the map."
             words.append(f"<b>{html.escape(shown.title)}</b>: {sentence}")
         if of_charts:
             standing = session.worker.progress.standing

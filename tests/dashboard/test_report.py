@@ -8,6 +8,7 @@ import io
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,14 +19,17 @@ import panel_material_ui as pmui
 import pytest
 from PIL import Image
 
+from bottomup.dashboard.health import RungFigures
 from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.releases import read_books, release_of
+from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.report import PARTS, draw_charts, write_report
 from bottomup.dashboard.report_charts import chart_titles, lets_out, make_chart, table_csv
 from bottomup.dashboard.report_material import gather, release_behind, take
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
 from bottomup.dashboard.views.report import ReportView
+from bottomup.sampler.diagnostics import Convergence
 from bottomup.sampler.ledger import Ledger
 
 EPSILON = 2.2
@@ -234,6 +238,36 @@ def test_the_numbers_of_a_chart_are_those_of_its_plans(session: Session) -> None
     districts = make_chart(material, "map-enacted")
     assert districts is not None
     assert districts.table["people"].sum() == session.prepared.inputs.geography.total_population
+
+
+def test_a_judged_report_has_the_figures_of_the_walks_and_names_what_is_kept_less_often(
+    session: Session,
+) -> None:
+    gathered = gather(session, take(session, None))
+    assert gathered.sample is not None
+    judged = RungFigures(EPSILON, (Convergence("cut_edges", 2, 40, 1.004, 1234.0, 1111.0, False),))
+    # As if the plans told very much, of which the first testimony is whole in none.
+    found = Reliability(EPSILON, "agree", rhat=1.004, ess=1e6, rungs=(judged,))
+    plans = gathered.sample.plans
+    first_split = plans._replace(preserved=plans.preserved & np.uint8(0b01111111))
+    material = replace(
+        gathered,
+        progress=replace(gathered.progress, reliability=found),
+        sample=replace(gathered.sample, n_effective=1e6, plans=first_split),
+        baseline=replace(gathered.baseline, n_effective=1e6),
+    )
+    assert material.baseline is not None
+    assert material.baseline.kept(6)[0] > 0.06
+    text = write_report(
+        material, {}, ["table", "reliability"], read_books(session), title="", note="", releases=[]
+    )
+    words = Reader(text).words
+    lost = words.partition("Kept whole less often than in the baseline")[2].partition("All clusters")[0]
+    assert "t0" in lost
+    assert "less often (▼)" in lost
+    assert "Can be relied on" in words
+    for figure in ("1.004", "1,234", "1,111"):
+        assert figure in words
 
 
 def test_names_that_are_formulas_to_a_spreadsheet_are_not() -> None:
