@@ -185,6 +185,8 @@ class Recording:
             held = self._columns["step"][: self._n] if self._n else np.empty(0, dtype=np.int64)
             _, rows, places = np.intersect1d(steps, held, assume_unique=True, return_indices=True)
             packed = [self._assignments[place] for place in places]
+        if not packed:
+            return rows, np.empty((0, 0), dtype=self._dtype)
         plans = [np.frombuffer(zlib.decompress(each), dtype=self._dtype) for each in packed]
         return rows, np.array(plans, dtype=self._dtype).reshape(len(plans), -1)
 

@@ -53,6 +53,15 @@ def test_everything_that_was_recorded_is_read() -> None:
     np.testing.assert_array_equal(np.unpackbits(plans.preserved, axis=1, count=2), [[0, 1]] * 6)
 
 
+def test_plans_that_are_not_held_are_left_out_even_when_none_is() -> None:
+    recording = filled([5, 10, 15])
+    rows, plans = recording.read_assignments(np.array([6, 10]))
+    assert rows.tolist() == [1]
+    assert len(plans) == 1
+    rows, plans = recording.read_assignments(np.array([6, 11]))
+    assert len(rows) == len(plans) == 0
+
+
 def test_a_full_buffer_drops_every_second_plan_and_stays_evenly_spaced() -> None:
     recording = filled(list(range(5, 5 * 41, 5)))
     assert recording.spacing == 40
