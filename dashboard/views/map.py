@@ -127,7 +127,13 @@ class MapView(pn.viewable.Viewer):
             ),
             sizing_mode="stretch_width",
             margin=0,
-            styles={"flex-wrap": "wrap", "gap": "0 10px", "flex": "none"},
+            # Not in a hearing.
+            styles={
+                "flex-wrap": "wrap",
+                "gap": "0 10px",
+                "flex": "none",
+                "display": "var(--analyst, flex)",
+            },
         )
         body = pn.Column(
             pn.pane.Bokeh(drawn.figure, sizing_mode="stretch_both", margin=0, min_height=200),

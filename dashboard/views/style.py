@@ -39,7 +39,7 @@ PAGE_CSS = """
   --accent: #8dbdf0; --accent-strong: #b4d4f6; --accent-channel: 141 189 240; --good: #5fd0a0;
   --good-ground: #17362a; --warn: #f0a35a; --bad: #ff9aa4;
   --bad-ground: #42201f; --of-charts: invert(0.9) hue-rotate(180deg); }
-:root[data-mode=hearing] { font-size: clamp(19px, 1.4vw, 34px); --edge: 16px; }
+:root[data-mode=hearing] { font-size: clamp(19px, 1.4vw, 34px); --edge: 16px; --analyst: none; }
 /* In every component: what it is given by its own theme comes too late where a view is new in a dark page. */
 :host { color: var(--ink);
   --mui-palette-primary-main: var(--accent) !important;
