@@ -414,10 +414,10 @@ class PageView(pn.viewable.Viewer):
         self._error = ""
 
     def _show_error(self, of_worker: str) -> None:
-        words = of_worker or self._error
-        shown = failure(words) if words else ""
+        said = "".join(failure(words) for words in (of_worker, self._error) if words)
+        shown = f'<div role="alert">{said}</div>' if said else ""
         if self._message.object != shown:
-            self._message.param.update(object=shown, visible=bool(words))
+            self._message.param.update(object=shown, visible=bool(shown))
 
 
 def _in_short(state: PageState) -> PageState:
