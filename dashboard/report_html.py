@@ -46,7 +46,8 @@ summary { cursor: pointer; }
 @media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } }
 @media print {
   @page { margin: 16mm 15mm; }
-  body { max-width: none; padding: 0; font-size: 10.5pt; }
+  :root { font-size: 10.5pt; }
+  body { max-width: none; padding: 0; }
   h1, h2, h3 { break-after: avoid; }
   tr, figure, .note { break-inside: avoid; }
   thead { display: table-header-group; }

@@ -121,16 +121,18 @@ def draw_clusters(
         linestyle="",
         label="baseline, testimony ignored",
     )
-    axes.plot(
-        of_enacted,
-        places,
-        "|",
-        color=ENACTED,
-        markersize=11,
-        markeredgewidth=3,
-        linestyle="",
-        label="enacted plan",
-    )
+    # White beside the red keeps it apart from the bar where there is no colour.
+    for color, width, words in ((PAPER, 6, None), (ENACTED, 3, "enacted plan")):
+        axes.plot(
+            of_enacted,
+            places,
+            "|",
+            color=color,
+            markersize=11,
+            markeredgewidth=width,
+            linestyle="",
+            label=words,
+        )
     axes.set_yticks(places, [shorten(names[row]) for row in rows.tolist()], fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(-0.02, 1.03)
