@@ -39,19 +39,22 @@ def find_browser() -> str | None:
 
 
 @contextmanager
-def serving(log: Path, *options: str) -> Iterator[str]:
-    """Serve the page with these options, and give its address once it answers."""
+def serving(log: Path, *options: str, script: str = "dashboard/app.py", probe: str = "") -> Iterator[str]:
+    """Serve the page with these options, or another script, and give its address once it answers.
+
+    It is asked for ``probe``, the end of an address, which opens a page that no browser comes for.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "panel", "serve", "dashboard/app.py", "--port", str(port), "--args"]
+    command = [sys.executable, "-m", "panel", "serve", script, "--port", str(port), "--args"]
     # Releases are not to be written into the project's folder. Of two ledgers the last one named is used.
     command += ["--ledger", str(log.with_name("ledger.csv")), *options]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
     try:
-        address = f"http://localhost:{port}/app"
-        _wait_for_answer(address, process, log)
+        address = f"http://localhost:{port}/{Path(script).stem}"
+        _wait_for_answer(address + probe, process, log)
         yield address
     finally:
         process.terminate()
