@@ -337,7 +337,7 @@ def _read_pointed(text: str, prepared: Prepared, _views: Collection[str], state:
     if kind is None:
         raise ValueError("is nothing that can be pointed at")
     try:
-        return kind(_names_of(kind, prepared, state.enacted).index(name))  # type: ignore[no-any-return]
+        return kind(_names_of(kind, prepared, state.enacted).index(name))
     except ValueError:
         raise ValueError("is not there") from None
 

@@ -414,8 +414,7 @@ def read_session(path: str | Path) -> SessionFile:
     except OSError as error:
         raise _unreadable(path.name, error.strerror or str(error)) from error
     except zipfile.BadZipFile as error:
-        why = "it is cut off, damaged or of another kind"
-        raise _unreadable(path.name, f"{why} ({error})") from error
+        raise _unreadable(path.name, "it is cut off, damaged or of another kind") from error
     except KeyError as error:
         raise _unreadable(path.name, f"a part is missing ({error.args[0]})") from error
     except (AttributeError, EOFError, NotImplementedError, TypeError, ValueError, zlib.error) as error:
@@ -554,8 +553,8 @@ def _read_workings(about: dict[str, Any], counter: NDArray[np.int64]) -> Working
 def _met(assignment: NDArray[np.int32], design: Design, origin: dict[str, Any]) -> MetPlan:
     assignment.flags.writeable = False
     made = Origin(design=design, **origin)
-    lists = {"rungs": tuple(made.rungs), "placings": tuple(made.placings)}
-    return MetPlan(assignment, replace(made, **lists))
+    # JSON has lists only.
+    return MetPlan(assignment, replace(made, rungs=tuple(made.rungs), placings=tuple(made.placings)))
 
 
 def _unpack(
