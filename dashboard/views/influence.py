@@ -15,7 +15,7 @@ from bottomup.dashboard.influence import (
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.views.attack import AttackView
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
+from bottomup.dashboard.views.style import NUMBER_THEME, TEXT_STYLE, THEME, room_for, say, segments
 from bottomup.dashboard.wording import reliability_line
 from bottomup.sampler.promise import Promise
 
@@ -221,7 +221,7 @@ class _BackwardsView(pn.viewable.Viewer):
 _WIDE = {"sizing_mode": "stretch_width"}
 _WORDS = {**TEXT_STYLE, **_WIDE}
 _SLIDER = {"sizing_mode": "stretch_width", "margin": (4, 14, 0, 10), "tooltips": False, "theme_config": THEME}
-_FIELD = {"width": 260, "margin": (6, 4, 2, 4), "theme_config": THEME, "size": "small"}
+_FIELD = {"width": 260, "margin": (6, 4, 2, 4), "theme_config": NUMBER_THEME, "size": "small"}
 _HUNDREDS = """
 .hundreds { display: flex; flex-wrap: wrap; gap: 0.5rem 2.2rem; }
 .hundreds figure { margin: 0; }

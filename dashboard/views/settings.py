@@ -5,7 +5,7 @@ import panel_material_ui as pmui
 import param
 
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import TEXT_STYLE, THEME
+from bottomup.dashboard.views.style import NUMBER_THEME, TEXT_STYLE, THEME
 
 __all__ = ["SettingsView"]
 
@@ -31,7 +31,7 @@ class SettingsView(pn.viewable.Viewer):
             start=0.1,
             end=50,
             step=0.5,
-            **_FIELD,
+            **_NUMBER,
         )
         self._tolerance.param.watch(self._set_tolerance, "value")
         settings.param.watch(self._show_tolerance, "tolerance")
@@ -43,9 +43,9 @@ class SettingsView(pn.viewable.Viewer):
         fields += [
             self._tolerance,
             pmui.FloatInput.from_param(
-                settings.param.compactness, label="Compactness β", step=0.0005, format="0.0000", **_FIELD
+                settings.param.compactness, label="Compactness β", step=0.0005, format="0.0000", **_NUMBER
             ),
-            pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_FIELD),
+            pmui.IntInput.from_param(settings.param.seed, label="Seed", step=1, **_NUMBER),
             pmui.Select.from_param(settings.param.moves, label="Moves", options=_MOVES, **_FIELD),
         ]
         if session.prepared.has_clusters:
@@ -85,3 +85,4 @@ class SettingsView(pn.viewable.Viewer):
 
 
 _FIELD = {"sizing_mode": "stretch_width", "margin": (6, 4, 6, 4), "theme_config": THEME, "size": "small"}
+_NUMBER = {**_FIELD, "theme_config": NUMBER_THEME}

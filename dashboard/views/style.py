@@ -5,7 +5,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-__all__ = ["PAGE_CSS", "TEXT_STYLE", "THEME", "key", "room_for", "say", "segments"]
+__all__ = ["NUMBER_THEME", "PAGE_CSS", "TEXT_STYLE", "THEME", "key", "room_for", "say", "segments"]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -25,6 +25,15 @@ THEME: dict[str, Any] = {
     "shape": {"borderRadius": 6},
 }
 """Theme of every Material component; `PAGE_CSS` puts the colours of the look in place of these."""
+
+NUMBER_THEME: dict[str, Any] = {
+    **THEME,
+    "components": {
+        **THEME["components"],
+        "MuiIconButton": {"defaultProps": {"tabIndex": -1, "aria-hidden": True}},
+    },
+}
+"""Theme of fields for numbers: their two buttons have no names, and the arrow keys do the same."""
 
 PAGE_CSS = """
 :root { font-size: clamp(16px, 1.05vw, 24px); color-scheme: light;
