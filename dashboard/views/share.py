@@ -34,18 +34,21 @@ _WORDS: dict[str, Any] = {
 }
 _ADDRESS = """
 <h2>The address of this page</h2>
-<p>It says what is set: ε, the score, the settings of the walk, the view that is open and what you point at. It
-holds no plans and no testimonies.</p>
+<p>It says what is set: ε, the score, the settings of the walk, the view that is open and what you point at.
+It holds no plans and no testimonies.</p>
 <p class="quiet">Here it opens the same page while this server runs; elsewhere, put all from the question mark
-on behind the address of a page with the same files. The walks begin anew: a chosen plan does not come along.</p>
+on behind the address of a page with the same files. The walks begin anew: a chosen plan does not come
+along.</p>
 """
 _SESSION = """
 <h2 style="margin-top: 14px">The whole session, in a file</h2>
-<p>It holds what the address says; every plan on record of every walk, with its scores and the testimonies that
-it keeps whole; the chosen plan; digests, versions, and where your files lie, folders and all. The files
+<p>It holds what the address says; every plan on record of every walk, with its scores and the testimonies
+that it keeps whole; the chosen plan; digests, versions, and where your files lie, folders and all. The files
 themselves are not in it: whoever opens it needs them too.</p>
-<p class="quiet"><code>bottomup serve --session FILE</code> opens it, with the same charts and plans, and
-samples nothing.</p>
+"""
+_OPENING = """
+<p class="quiet" style="margin-top: 8px"><code>bottomup serve --session FILE</code> opens it, with the same
+charts and plans, and samples nothing.</p>
 """
 _NOTHING = "There are no plans on record yet. Let the walks go on for a moment."
 
@@ -87,6 +90,7 @@ class ShareView(pn.viewable.Viewer):
             self._adding,
             self._save,
             self._message,
+            pn.pane.HTML(_OPENING, **_WORDS, margin=0),
             self._file,
             sizing_mode="stretch_both",
             margin=0,
