@@ -13,6 +13,7 @@ from bottomup.dashboard.scene import Scene
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import SHOWN
 from bottomup.dashboard.typical import typical_plan
+from bottomup.dashboard.views.following import follow
 from bottomup.dashboard.views.style import THEME
 
 __all__ = ["Beside"]
@@ -50,8 +51,8 @@ class Beside:
             styles={"flex": "2 1 7rem", "min-width": "0"},
         )
         self.choice.param.watch(lambda *_: self.refresh(), "value")
-        session.settings.param.watch(lambda *_: self.refresh(), "enacted")
-        session.shown.param.watch(lambda *_: self.refresh(), ["kind", "chosen"])
+        follow(session.settings, ["enacted"], self.refresh)
+        follow(session.shown, ["kind", "chosen"], self.refresh)
 
     @property
     def is_waiting(self) -> bool:

@@ -16,6 +16,7 @@ from bottomup.dashboard.selection import Cluster, Pointed, Testimony
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.fates_saving import FatesSaving
 from bottomup.dashboard.views.fates_tables import ClustersTable, FatesTable, TestimoniesTable
+from bottomup.dashboard.views.following import follow
 from bottomup.dashboard.views.picked import picked_words
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say, segments
 from bottomup.data.errors import count, list_some
@@ -128,9 +129,9 @@ class CommunitiesView(pn.viewable.Viewer):
         self._search.param.watch(lambda *_: self._filter(), "value_input")
         self._only.param.watch(lambda *_: self._filter(), "value")
         self._all.on_click(lambda *_: self._show_all())
-        session.selection.param.watch(lambda event: self._follow(event.new), "pointed")
-        session.selection.param.watch(lambda *_: self.refresh(), "span")
-        session.shown.param.watch(lambda *_: self.refresh(), ["kind", "chosen"])
+        follow(session.selection, ["pointed"], self._follow_pointed)
+        follow(session.selection, ["span"], self.refresh)
+        follow(session.shown, ["kind", "chosen"], self.refresh)
         self._switch()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -161,8 +162,9 @@ class CommunitiesView(pn.viewable.Viewer):
             self._saving.put_away()
         self.refresh()
 
-    def _follow(self, pointed: Pointed | None) -> None:
+    def _follow_pointed(self) -> None:
         """Show what the thing pointed at is listed in."""
+        pointed = self._session.selection.pointed
         if pointed is not None and not isinstance(pointed, Cluster):
             self._by.value = _TESTIMONIES
         self.refresh()

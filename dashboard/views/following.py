@@ -1,12 +1,28 @@
 """Views that follow what the visitor does elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import panel as pn
 import param
 from panel.io.document import hold
 
-__all__ = ["follow"]
+__all__ = ["follow", "held"]
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Send what is changed meanwhile in one message, and let figures be changed without the document's lock.
+
+    Before the browser says that the page has loaded, Panel throws away what is held; changes are then sent as
+    they come.
+    """
+    document = pn.state.curdoc
+    if document is None or not pn.state.loaded:
+        yield
+        return
+    with hold(document):
+        yield
 
 
 def follow(source: param.Parameterized, names: list[str], act: Callable[[], None]) -> None:
@@ -17,7 +33,7 @@ def follow(source: param.Parameterized, names: list[str], act: Callable[[], None
     """
 
     def changed(*_: param.parameterized.Event) -> None:
-        with hold(pn.state.curdoc):
+        with held():
             act()
 
     source.param.watch(changed, names)

@@ -17,6 +17,7 @@ from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import SHOWN
 from bottomup.dashboard.views.beside import Beside
 from bottomup.dashboard.views.colour_by import LEGEND_CSS, ColourBy, legend
+from bottomup.dashboard.views.following import follow
 from bottomup.dashboard.views.guard import guarded
 from bottomup.dashboard.views.map_layers import LayersPanel
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, key, room_for, say, segments
@@ -79,9 +80,9 @@ class MapView(pn.viewable.Viewer):
         self._layout = pn.Column(sizing_mode="stretch_both", margin=(0, 8, 0, 0), styles={"gap": "2px"})
         self._layout.extend([*self._parts(), self._figures, self._key])
         self._kind.param.watch(lambda event: self._show(event.new), "value")
-        session.shown.param.watch(lambda *_: self._follow(), ["kind", "chosen"])
-        session.settings.param.watch(lambda *_: self._follow_enacted(), "enacted")
-        session.selection.param.watch(lambda *_: self._follow_pointed(), "pointed")
+        follow(session.shown, ["kind", "chosen"], self._follow)
+        follow(session.settings, ["enacted"], self._follow_enacted)
+        follow(session.selection, ["pointed"], self._follow_pointed)
         self._follow_enacted()
 
     def __panel__(self) -> pn.viewable.Viewable:

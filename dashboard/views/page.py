@@ -8,7 +8,6 @@ from typing import Protocol
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.io.document import hold
 
 from bottomup.dashboard.answers import QUESTIONS, answers
 from bottomup.dashboard.page_state import (
@@ -30,6 +29,7 @@ from bottomup.dashboard.views.controls import ControlsView
 from bottomup.dashboard.views.diagnostics import DiagnosticsView
 from bottomup.dashboard.views.export import ExportView
 from bottomup.dashboard.views.findings import counted
+from bottomup.dashboard.views.following import held
 from bottomup.dashboard.views.guide import guide_link
 from bottomup.dashboard.views.histograms import HistogramsView
 from bottomup.dashboard.views.influence import InfluenceView
@@ -306,7 +306,7 @@ class PageView(pn.viewable.Viewer):
         self._show_error("")
 
     def _open_question(self, place: int) -> None:
-        if place >= 0:
+        if place >= 0 and QUESTIONS[place] != self._open:
             self.open_view(QUESTIONS[place])
 
     def open_view(self, name: str) -> None:
@@ -322,7 +322,8 @@ class PageView(pn.viewable.Viewer):
             visible=not is_question,
         )
         if name in self._views:
-            self._views[name].refresh()
+            with held():
+                self._views[name].refresh()
         else:
             view = self._makers[name](self.session)
             if isinstance(view, Remembered):
@@ -342,7 +343,7 @@ class PageView(pn.viewable.Viewer):
         """Bring what is in sight up to date. Under server threads only an asynchronous callback is sent."""
         try:
             # One message to the browser instead of one per changed part.
-            with hold(pn.state.curdoc):
+            with held():
                 self._bring_up_to_date()
         except Exception as error:
             self.show_failure(error)
@@ -356,7 +357,7 @@ class PageView(pn.viewable.Viewer):
     def _answer(self) -> None:
         """Show another ε at once, from the plans that are there."""
         if self._can_be_drawn and self._ticks >= self._settled:
-            with hold(pn.state.curdoc):
+            with held():
                 self._active_view().refresh()
                 self._map.refresh()
                 self._refresh_words()

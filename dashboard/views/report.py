@@ -9,7 +9,6 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.io.document import hold as held_back
 
 from bottomup.dashboard.ledger_words import added_sentence, adding_sentence, plans_sentence, sum_words
 from bottomup.dashboard.releases import Books, hold, read_books, release_of, was_released
@@ -19,6 +18,7 @@ from bottomup.dashboard.report_material import Material, gather, release_behind,
 from bottomup.dashboard.saving import file_stem
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.views.following import follow
+from bottomup.dashboard.views.following import held
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Release
 from bottomup.sampler.ledger import LedgerError
@@ -144,7 +144,7 @@ class ReportView(pn.viewable.Viewer):
         self._is_busy = True
         try:
             # A button calls without the lock of the document, and the plan that is held changes the map.
-            with held_back(pn.state.curdoc):
+            with held():
                 later = act()
         except Exception as error:
             self._fail(error)

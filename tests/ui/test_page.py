@@ -49,6 +49,7 @@ FRAME = """kind => {
   const models = [...Bokeh.documents[0]._all_models.values()]
   const plot = models.find(m => m.name == `histogram-${kind}`)
   const view = Bokeh.index.find_one(plot)
+  if (view == null) return {enacted: null}
   const top = view.el.getBoundingClientRect().y + view.frame.bbox.top
   const line = plot.center.find(m => m.type == "Span" && m.line_color == "#c1121f")
   return {top, bottom: top + view.frame.bbox.height, enacted: line.location}
