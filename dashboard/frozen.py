@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.reliability import Reliability, judge
+from bottomup.dashboard.script import Scene
 from bottomup.dashboard.state import TakenPlan
 from bottomup.dashboard.worker import Standing
 from bottomup.data.plans import population_bounds
@@ -38,6 +39,8 @@ class SavedSession:
         As the state names it; empty without one.
     lots : tuple of float
         Epsilons of the plans drawn by lot since one of them was released.
+    scenes : tuple of Scene
+        The script of a hearing.
     """
 
     name: str
@@ -47,6 +50,7 @@ class SavedSession:
     chosen: TakenPlan | None
     chosen_digest: str
     lots: tuple[float, ...]
+    scenes: tuple[Scene, ...]
 
     @property
     def design(self) -> Design:

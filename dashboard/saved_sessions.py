@@ -5,6 +5,7 @@ The file, ``NAME.bottomup``, is a zip archive (the form's version stands in ``ab
 - ``about.json``: names and digests of map, plan, testimonies and shares, versions of the packages, the
   options that name the inputs, the design, rungs, starts and counts of the ladders;
 - ``state.json``: what is set on the page, see `bottomup.dashboard.page_state`;
+- ``script.json``: the script of a hearing, see `bottomup.dashboard.script`;
 - ``recordings/*.npy``: arrays of NumPy. Letters: ``L`` ladders, ``E`` rungs, ``R`` plans at each of them,
   ``T`` testimonies, ``n`` units, ``k`` districts. ``step`` (R,) int64; ``cut_edges`` (L, E, R) int32;
   ``testimony`` and ``cluster`` (L, E, R) float64; ``preserved`` (L, E, R, ceil(T / 8)) uint8;
@@ -40,6 +41,7 @@ from bottomup.dashboard.page_state import DIGEST_LENGTH
 from bottomup.dashboard.pool import MetPlan, Origin, RecordedLadders
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.recording import Held, Plans, Recording
+from bottomup.dashboard.script import Scene, read_scenes, write_scenes
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import BarPlan, Draw, Settings, TakenPlan
 from bottomup.dashboard.worker import Standing
@@ -51,7 +53,7 @@ __all__ = ["ENDING", "Extent", "Moment", "SessionFile", "Snapshot", "read_sessio
 
 ENDING = ".bottomup"
 _FORM, _VERSION = "bottomup session", 1
-_ABOUT, _STATE = "about.json", "state.json"
+_ABOUT, _STATE, _SCRIPT = "about.json", "state.json", "script.json"
 # Far above what a page records; a file that claims more is none of ours.
 _MOST_BYTES = 2_000_000_000
 _COLUMNS = {"cut_edges": np.int32, "testimony": np.float64, "cluster": np.float64}
@@ -84,6 +86,8 @@ class Moment:
         Options that name the inputs; None when no command line does.
     versions : dict of str to str
         Of the packages that made the plans.
+    scenes : tuple of Scene
+        The script of a hearing.
     """
 
     standing: Standing
@@ -92,6 +96,7 @@ class Moment:
     lots: tuple[float, ...]
     arguments: tuple[str, ...] | None
     versions: dict[str, str]
+    scenes: tuple[Scene, ...]
 
     @classmethod
     def of(cls, session: Session, state: dict[str, str]) -> Moment | None:
@@ -103,7 +108,8 @@ class Moment:
             # Settings have just changed, and the walks have yet to start anew.
             return None
         chosen, lots = session.shown.chosen, tuple(session.lots)
-        return cls(standing, state, chosen, lots, session.arguments, session.versions)
+        scenes = tuple(session.script.scenes)
+        return cls(standing, state, chosen, lots, session.arguments, session.versions, scenes)
 
     def extent(self) -> Extent:
         """How much would be let out, if all walks stood still."""
@@ -157,6 +163,7 @@ class Snapshot:
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
             archive.writestr(_ABOUT, json.dumps(_without_nan(about), ensure_ascii=False, indent=1))
             archive.writestr(_STATE, json.dumps(moment.state, ensure_ascii=False, indent=1))
+            archive.writestr(_SCRIPT, write_scenes(moment.scenes))
             for name, values in _arrays_of(self, prepared).items():
                 # They are compressed already.
                 how = zipfile.ZIP_STORED if name == "assignments" else zipfile.ZIP_DEFLATED
@@ -307,12 +314,14 @@ class SessionFile:
     about : dict
     state : dict of str to str
     arrays : dict of str to array
+    scenes : tuple of Scene
     """
 
     name: str
     about: dict[str, Any]
     state: dict[str, str]
     arrays: dict[str, NDArray]
+    scenes: tuple[Scene, ...]
 
     @property
     def arguments(self) -> list[str] | None:
@@ -400,6 +409,7 @@ def read_session(path: str | Path) -> SessionFile:
             state = _read_object(archive, _STATE)
             if not all(isinstance(value, str) for value in state.values()):
                 raise ValueError(f"{_STATE} holds something other than text")
+            scenes = tuple(read_scenes(archive.read(_SCRIPT)))
             arguments = about["arguments"]
             if arguments is not None and not all(isinstance(word, str) for word in arguments):
                 raise ValueError("the options that name the inputs are no text")
@@ -421,7 +431,7 @@ def read_session(path: str | Path) -> SessionFile:
         if isinstance(error, DataError):
             raise
         raise _unreadable(path.name, str(error)) from error
-    return SessionFile(path.name, about, state, arrays)
+    return SessionFile(path.name, about, state, arrays, scenes)
 
 
 def _check_version(name: str, version: object) -> None:
@@ -525,6 +535,7 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
         chosen=taken,
         chosen_digest=digest,
         lots=tuple(float(epsilon) for epsilon in about["lots"]),
+        scenes=file.scenes,
     )
 
 

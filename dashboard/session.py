@@ -16,6 +16,7 @@ from bottomup.dashboard.influence import caption
 from bottomup.dashboard.options import LEDGER_FILE
 from bottomup.dashboard.pool import Origin, Sample
 from bottomup.dashboard.prepared import PlanNumbers, Prepared
+from bottomup.dashboard.script import Script
 from bottomup.dashboard.selection import Selection, Subset, pick_out
 from bottomup.dashboard.slots import SAMPLING, FairSlots
 from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown
@@ -99,6 +100,7 @@ class Session:
         self._attended = False
         self.shown = Shown()
         self.selection = Selection()
+        self.script = Script(scenes=[] if saved is None else list(saved.scenes))
         settings = self.settings
         if saved is not None:
             settings.param.update(**saved.design._asdict(), running=False)

@@ -19,7 +19,7 @@ from bottomup.dashboard.page_state import (
     state_of,
     write_fields,
 )
-from bottomup.dashboard.script import Scene, Script, first_scenes
+from bottomup.dashboard.script import Scene, first_scenes
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.about import AboutView
 from bottomup.dashboard.views.address import Address
@@ -110,7 +110,9 @@ class PageView(pn.viewable.Viewer):
         self._views: dict[str, View] = {}
         makers = dict(zip(QUESTIONS, _OF_QUESTIONS, strict=True))
         makers |= {name: make for name, (_, make) in _ASIDE.items()}
-        self.script = Script(scenes=first_scenes(QUESTIONS))
+        self.script = session.script
+        if not self.script.scenes:
+            self.script.scenes = first_scenes(QUESTIONS)
         makers[_SHARE] = lambda session: ShareView(
             session, lambda: write_fields(self.state(), session.prepared)
         )

@@ -20,6 +20,7 @@ from bottomup.dashboard.recording import Recording
 from bottomup.dashboard.releases import draw_by_lot, read_books, release_of_charts, release_of_session
 from bottomup.dashboard.saved_sessions import Moment, Snapshot, read_session, take_snapshot
 from bottomup.dashboard.saving import provenance
+from bottomup.dashboard.script import Scene
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
 from bottomup.dashboard.state import EPSILONS
@@ -150,6 +151,22 @@ def test_plans_of_an_opened_session_have_the_names_that_they_had(ran: Session, o
     assert plans[0].words() == plans[1].words()
 
 
+def test_the_script_of_a_hearing_comes_along(
+    prepared: Prepared, ran: Session, opened: Session, tmp_path: Path
+) -> None:
+    assert opened.script.scenes == []
+    scenes = [Scene("The north", "Wait.", {"view": "Who ends up where?"})]
+    ran.script.scenes = scenes
+    try:
+        path = tmp_path / "with script.bottomup"
+        path.write_bytes(snapshot_of(ran).to_bytes(prepared))
+    finally:
+        ran.script.scenes = []
+    again = Session(prepared, saved=read_session(path).fit(prepared))
+    again.close()
+    assert again.script.scenes == scenes
+
+
 def test_versions_are_those_that_made_the_plans(prepared: Prepared, path: Path, tmp_path: Path) -> None:
     def older(about: bytes) -> bytes:
         return json.dumps(json.loads(about) | {"versions": {"bottomup": "0.0.1"}}).encode()
@@ -187,7 +204,7 @@ def test_running_samples_anew(opened: Session, wait_until: WaitUntil) -> None:
 def test_a_session_is_saved_while_its_rungs_are_being_placed(
     prepared: Prepared, ran: Session, tmp_path: Path
 ) -> None:
-    """Right after, charts show the recordings from before; the walks may be more, and elsewhere, than these."""
+    """Right after, charts show the recordings from before; walks may be more, and elsewhere, than these."""
     ladders = prepared.build_ladders(ran.settings.design)
     for rounds in (PLACINGS[0] + 1, PLACINGS[1] + 1):
         while ladders.rounds < rounds:
