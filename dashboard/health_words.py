@@ -191,8 +191,8 @@ def figures_table(figures: Sequence[Figure], n_all: int, n_districts: int) -> st
     rows = []
     for figure in figures:
         own = figure.convergence
-        rates = own.ess_bulk_per_second, own.ess_tail_per_second
-        rate = None if rates[0] is None or rates[1] is None else float(np.minimum(*rates))
+        bulk, tail = own.ess_bulk_per_second, own.ess_tail_per_second
+        rate = None if bulk is None or tail is None else float(np.minimum(bulk, tail))
         cells = (
             f"{figure.epsilon:.3g}",
             _rhat(figure),

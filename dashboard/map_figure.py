@@ -167,7 +167,7 @@ def build_map_figure(scene: Scene, layers: tuple[Layer, ...], n_districts: int) 
         x_range=Range1d(bounds.left, bounds.right),
         y_range=Range1d(bounds.bottom, bounds.top),
         tools="",
-        html_attributes={"role": "group", "aria-label": "Map of the plan; units are found by id under Layers"},
+        html_attributes={"role": "group", "aria-label": "Map of the plan; find units by id under Layers"},
     )
     _style(plot)
     enacted = add_layers(plot, layers)[ENACTED_LAYER]

@@ -261,12 +261,12 @@ def _influence(material: Material, key: str, title: str) -> Chart:
         who = "any one testimony" if size == 1 else f"any {size} together"
         limits = [Promise(epsilon, group_size=size) for epsilon in EPSILONS]
         columns[f"odds change at most ×, {who}"] = [f"{np.exp(each.log_odds):.4g}" for each in limits]
-    limits = Promise(material.epsilon)
+    limit = Promise(material.epsilon)
     return Chart(
         key,
         title,
         "Lines of the most by which odds can change, by ε. "
-        + plain(odds_sentence(limits, material.prepared.testimonies.n_testimonies)),
+        + plain(odds_sentence(limit, material.prepared.testimonies.n_testimonies)),
         pd.DataFrame(columns),
         lambda: draw_influence(
             title,

@@ -46,8 +46,8 @@ class UnitMatcher:
         times = Counter(bare)
         self._bare = {unit: position for position, unit in enumerate(bare) if times[unit] == 1}
 
-    def __contains__(self, text: str) -> bool:
-        return self.position(text) >= 0
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.position(text) >= 0
 
     def position(self, text: str) -> int:
         """Return the position of the unit that is meant, or -1."""

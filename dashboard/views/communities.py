@@ -229,9 +229,11 @@ class CommunitiesView(pn.viewable.Viewer):
         shown = session.numbers_of(session.shown_plan()).preserved
         spread, spread_of_clusters = self._reader.spread()
         if self._by.value == _CLUSTERS:
-            self._clusters_table.fill(now and now.by_cluster, spread_of_clusters, shown, enacted)
+            self._clusters_table.fill(
+                None if now is None else now.by_cluster, spread_of_clusters, shown, enacted
+            )
         else:
-            self._testimonies_table.fill(now and now.by_testimony, spread, shown, enacted)
+            self._testimonies_table.fill(None if now is None else now.by_testimony, spread, shown, enacted)
 
     def _filter(self, now: FatesNow | None = None) -> None:
         """Leave in sight what is searched, sacrificed if asked, and what the thing pointed at concerns."""

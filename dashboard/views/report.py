@@ -17,8 +17,7 @@ from bottomup.dashboard.report_charts import Chart, chart_titles, lets_out, make
 from bottomup.dashboard.report_material import Material, gather, release_behind, take
 from bottomup.dashboard.saving import file_stem
 from bottomup.dashboard.session import Session, ShownPlan
-from bottomup.dashboard.views.following import follow
-from bottomup.dashboard.views.following import held
+from bottomup.dashboard.views.following import follow, held
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Release
 from bottomup.sampler.ledger import LedgerError

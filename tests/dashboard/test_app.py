@@ -213,12 +213,11 @@ def test_nothing_is_drawn_before_the_page_has_loaded(
     page.session.settings.tolerance = 0.5
     page.session.attend(True)
     wait_until(lambda: rounds(page.session) > 10)
-    drawn = []
-    monkeypatch.setattr(page._active_view(), "refresh", lambda: drawn.append(loaded))
+    drawn, browser = [], SimpleNamespace(has_loaded=False)
+    monkeypatch.setattr(page._active_view(), "refresh", lambda: drawn.append(browser.has_loaded))
     page._map.seen = True
-    loaded = False
-    monkeypatch.setattr(type(pn.state), "loaded", property(lambda _: loaded))
-    for loaded in (False, True):
+    monkeypatch.setattr(type(pn.state), "loaded", property(lambda _: browser.has_loaded))
+    for browser.has_loaded in (False, True):
         for _ in range(40):
             page._bring_up_to_date()
     assert drawn
