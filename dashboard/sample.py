@@ -1,35 +1,38 @@
 """The command ``bottomup sample``: chains or ladders without a page, their plans in a folder."""
 
 import argparse
-import itertools
+import copy
+import functools
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
-from bottomup.dashboard.options import (
-    add_input_options,
-    check_score_options,
-    load_inputs,
-    weighting_of,
+from bottomup.dashboard.exchange_plan import ExchangePlan, plan_exchange
+from bottomup.dashboard.going_on import (
+    check_files,
+    check_same_run,
+    describe_files,
+    is_finished,
+    named_files,
+    saved_options,
 )
-from bottomup.dashboard.starting import (
-    Starts,
-    add_law_options,
-    check_plan_options,
-    find_starts,
-    hopeless_sentence,
-    stopping,
-)
-from bottomup.dashboard.walk_options import add_walk_options, choose_mixture, moves_of, prepare_walk
+from bottomup.dashboard.options import check_score_options, load_inputs, weighting_of
+from bottomup.dashboard.sample_options import add_sample_options, check_sample_options
+from bottomup.dashboard.sitting import Sitting, resume_command
+from bottomup.dashboard.starting import Starts, find_starts, hopeless_sentence, stopping
+from bottomup.dashboard.walk_options import choose_mixture, moves_of, prepare_walk
+from bottomup.data.errors import count
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from bottomup.dashboard.summary import Summary
+    from bottomup.data.geography import Geography
+    from bottomup.sampler.memory import Memory
     from bottomup.sampler.problem import Problem
-    from bottomup.sampler.recording import Source
+    from bottomup.sampler.sources import Ladders, Source
     from bottomup.sampler.target import Target
     from bottomup.sampler.types import Mixture
 
@@ -44,73 +47,90 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
         description="Runs chains from unlike starts, the enacted plan first, writes their plans to a folder "
         "and says whether the chains agree.",
     )
-    add_input_options(parser)
-    add_walk_options(parser)
-    add_law_options(parser)
-    group = parser.add_argument_group("chains")
-    group.add_argument(
-        "--chains",
-        type=int,
-        metavar="N",
-        help="chains, or ladders with --exchange, each from a start of its own (default: 2, or as many as "
-        "plans are given)",
-    )
-    group.add_argument(
-        "--start",
-        action="append",
-        default=[],
-        metavar="COLUMN|FILE",
-        help="a further plan to start from, beside --plan; may be given again. The other chains start from "
-        "plans that are made from random trees",
-    )
-    group.add_argument(
-        "--steps",
-        type=int,
-        default=2_000_000,
-        help="steps of each chain, or of each rung of a ladder after its burn-in (default: 2000000)",
-    )
-    group.add_argument(
-        "--thin", type=int, default=2_000, help="steps from one recorded plan to the next (default: 2000)"
-    )
-    group.add_argument("--threads", type=int, default=1, help="threads; the plans are the same (default: 1)")
-    group = parser.add_argument_group("replica exchange")
-    group.add_argument(
-        "--exchange",
-        action="store_true",
-        help="in place of each chain run a ladder of replicas that exchange plans, from 0 to --epsilon",
-    )
-    group.add_argument(
-        "--rungs",
-        type=float,
-        nargs="+",
-        metavar="EPSILON",
-        help="the ladder's epsilons, from 0 up (default: placed in burn-in up to --epsilon, so that "
-        "neighbours exchange equally often)",
-    )
-    group.add_argument(
-        "--burn-in",
-        type=int,
-        metavar="ROUNDS",
-        help="rounds of each ladder that are not recorded (default: a quarter of those that follow, at "
-        "least 80)",
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder for the run; made when missing")
-    parser.set_defaults(run=_sample)
+    add_sample_options(parser)
+    # What is given must be told from what is not: the run that goes on has options of its own.
+    defaults = {action.dest: action.default for action in parser._actions if action.dest != "help"}
+    for action in parser._actions:
+        action.default = argparse.SUPPRESS
+    parser.set_defaults(run=functools.partial(_sample, defaults=defaults))
 
 
-def _sample(options: argparse.Namespace) -> int:
+def _sample(given: argparse.Namespace, defaults: dict[str, Any]) -> int:
+    is_resumed = getattr(given, "resume", False)
+    if is_resumed and is_finished(given.out):
+        print(f"The run in {given.out} is finished; there is nothing to go on with.")
+        return 0
+    with Sitting(given.out) as sitting:
+        run = _go_on if is_resumed else _begin
+        summary = run(given, copy.deepcopy(defaults), sitting)
+    command = resume_command(given.out)
+    if summary is None:
+        print(f"Interrupted in the burn-in. To go on: {command}", file=sys.stderr)
+        return 1
+    summary.show()
+    if not summary.recording.is_complete:
+        print(
+            f"Interrupted after {summary.n_steps:,} steps; the plans so far are in {given.out}. "
+            f"To go on: {command}",
+            file=sys.stderr,
+        )
+        return 1
+    print(f"Plans are in {given.out}")
+    return 0
+
+
+def _begin(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting) -> "Summary | None":
+    from bottomup.sampler.runs import check_folder
+
+    options = argparse.Namespace(**{**defaults, **vars(given)})
+    asked = copy.copy(options)
+    setting = _prepare(options)
+    # A folder that cannot be used is refused before the walk is compiled, and made only after.
+    check_folder(options.out)
+    prepare_walk(options.step, setting.mixture)
+    named = named_files(asked, tuple(map(str, setting.geography.columns)))
+    about = {"description": setting.description, "options": named, "files": describe_files(named)}
+    sitting.begin(about)
+    return _run(options, setting, sitting, {})
+
+
+def _go_on(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting) -> "Summary | None":
+    found = sitting.find()
+    saved = found.about["options"]
+    options = saved_options(given, saved, defaults)
+    check_files(saved, found.about["files"])
+    setting = _prepare(options)
+    check_same_run(setting.description, found.about["description"])
+    prepare_walk(options.step, setting.mixture)
+    print(f"Going on from {count(found.n_rows, 'plan')} ...", flush=True)
+    return _run(options, setting, sitting, found.memory)
+
+
+class _Setting(NamedTuple):
+    """What a run is about, read and checked."""
+
+    geography: "Geography"
+    problem: "Problem"
+    target: "Target"
+    starts: Starts
+    mixture: "Mixture"
+    plan: ExchangePlan | None
+    description: dict[str, Any]
+    to_agree: "dict[str, tuple[np.ndarray, np.ndarray]]"
+
+
+def _prepare(options: argparse.Namespace) -> _Setting:
+    """Read the inputs, find the starts and say what the run will be."""
     from bottomup.dashboard.influence import promise_in_full
-    from bottomup.dashboard.summary import figures, summarize
+    from bottomup.dashboard.summary import figures
     from bottomup.sampler.naming import describe_run
     from bottomup.sampler.problem import Problem
-    from bottomup.sampler.recording import record
-    from bottomup.sampler.runs import RunFolder, check_folder
     from bottomup.sampler.shares import available_shares, judged_shares
     from bottomup.sampler.statistics import evaluate_plan
     from bottomup.sampler.target import Target
 
     moves = moves_of(options)
-    _check_options(options)
+    check_sample_options(options)
     check_score_options(options)
     inputs = load_inputs(options, needs_plan=options.districts is None)
     geography, testimonies = inputs.geography, inputs.testimonies
@@ -132,7 +152,7 @@ def _sample(options: argparse.Namespace) -> int:
         epsilon=options.epsilon,
     )
     mixture = choose_mixture(moves, problem.n_units)
-    plan = _plan_exchange(options, mixture, problem.n_units) if options.exchange else None
+    plan = plan_exchange(options, mixture, problem.n_units) if options.exchange else None
     description = describe_run(
         geography,
         testimonies,
@@ -161,152 +181,98 @@ def _sample(options: argparse.Namespace) -> int:
     to_agree = {name: (shares[name].numerator, shares[name].denominator) for name in judged_shares(shares)}
     if len(to_agree) < len(shares):
         print(f"Of {len(shares)} shares, which are all recorded, {' and '.join(to_agree)} are to agree")
-    # A folder that cannot be used is refused before the walk is compiled, and made only after.
-    check_folder(options.out)
-    prepare_walk(options.step, mixture)
+    return _Setting(geography, problem, target, starts, mixture, plan, description, to_agree)
+
+
+def _run(
+    options: argparse.Namespace, setting: _Setting, sitting: Sitting, memory: "Memory"
+) -> "Summary | None":
+    """Run to the end, or until it is interrupted; None when that is in the burn-in."""
+    from bottomup.dashboard.summary import summarize
+    from bottomup.sampler.memory import nest, within
+    from bottomup.sampler.recording import record
+
+    starts, plan = setting.starts, setting.plan
+    sitting.open(setting.geography, starts.n_districts, setting.description)
+    recorded = within("record", memory)
     with stopping() as is_stopped:
-        source = (
-            _make_chains(options, problem, target, starts, mixture)
-            if plan is None
-            else _make_ladders(options, problem, target, starts, mixture, plan, is_stopped)
-        )
+        source: Source | None
+        if plan is None:
+            source = _make_chains(options, setting)
+        else:
+            source = _make_ladders(options, setting, plan, memory, sitting.keep, is_stopped)
+        if source is None:
+            return None
         n_total = options.steps if plan is None else plan.n_rounds
+        n_done = int(recorded["n_done"]) if recorded else 0
         unit = "step" if plan is None else "round"
-        with (
-            RunFolder(options.out, geography, starts.n_districts, description) as folder,
-            tqdm(total=n_total, unit=unit, unit_scale=plan is None) as bar,
-        ):
-            recording = record(source, folder, n_total, to_agree, starts.plans[0], bar.update, is_stopped)
-    summary = summarize(source, recording, problem, starts.plans, starts.names[0])
-    folder.finish(summary.outcome())
-    summary.show()
-    if not recording.is_complete:
-        print(
-            f"Interrupted after {summary.n_steps:,} steps; the plans so far are in {options.out}",
-            file=sys.stderr,
-        )
-        return 1
-    print(f"Plans are in {options.out}")
-    return 0
+        with tqdm(total=n_total, initial=n_done, unit=unit, unit_scale=plan is None) as bar:
+            recording = record(
+                source,
+                sitting.folder,
+                n_total,
+                setting.to_agree,
+                starts.plans[0],
+                bar.update,
+                is_stopped,
+                lambda memory: sitting.keep(nest("record", memory)),
+                recorded or None,
+            )
+    summary = summarize(source, recording, setting.problem, starts.plans, starts.names[0])
+    sitting.end(summary.outcome(), recording.is_complete)
+    return summary
 
 
-def _check_options(options: argparse.Namespace) -> None:
-    if options.steps < 1 or not 1 <= options.thin <= options.steps:
-        raise ValueError(
-            "--steps must be at least 1 and --thin between 1 and --steps; "
-            f"got {options.steps} and {options.thin}"
-        )
-    if options.threads < 1:
-        raise ValueError(f"--threads must be at least 1; got {options.threads}")
-    check_plan_options(options)
-    n_given = len(options.start) + (options.districts is None)
-    if options.chains is not None and options.chains < max(1, n_given):
-        raise ValueError(
-            f"--chains must be at least 1, and no less than the number of plans to start from, {n_given}; "
-            f"got {options.chains}"
-        )
-    if not options.exchange:
-        unused = [name for name in ("rungs", "burn_in") if getattr(options, name) is not None]
-        if unused:
-            raise ValueError(f"--{unused[0].replace('_', '-')} needs --exchange, or leave it out")
-        return
-    if options.burn_in is not None and options.burn_in < 0:
-        raise ValueError(f"--burn-in must not be negative; got {options.burn_in}")
-    rungs = options.rungs
-    if rungs is None:
-        if options.epsilon <= 0:
-            raise ValueError("--exchange needs the largest --epsilon, above 0, or --rungs")
-        return
-    if rungs[0] != 0 or any(below >= above for below, above in itertools.pairwise(rungs)):
-        raise ValueError(f"--rungs must ascend from 0; got {' '.join(f'{rung:g}' for rung in rungs)}")
-    if options.epsilon not in (0, rungs[-1]):
-        raise ValueError(
-            f"--epsilon {options.epsilon:g} is not the last of --rungs, {rungs[-1]:g}; leave --epsilon out"
-        )
-    options.epsilon = rungs[-1]
-
-
-class ExchangePlan(NamedTuple):
-    """A ladder's rounds and rungs, settled before it runs."""
-
-    rungs: "np.ndarray"
-    are_placed: bool
-    steps_per_round: int
-    n_rounds: int
-    record_every: int
-    n_burn_in: int
-    description: dict[str, Any]
-
-
-def _plan_exchange(options: argparse.Namespace, mixture: "Mixture", n_units: int) -> ExchangePlan:
-    """Whole rounds for the steps asked for, and say so where they are not the same."""
-    import numpy as np
-
-    from bottomup.sampler.ladder import choose_steps_per_round, first_rungs
-    from bottomup.sampler.naming import describe_exchange
-    from bottomup.sampler.recording import (
-        MIN_BURN_IN,
-        burn_in_rounds,
-        ladder_rounds,
-    )
-
-    size = choose_steps_per_round(mixture, n_units)
-    n_rounds, record_every = ladder_rounds(options.steps, options.thin, size)
-    are_placed = options.rungs is None
-    asked = max(MIN_BURN_IN, n_rounds // 4) if options.burn_in is None else options.burn_in
-    n_burn_in = burn_in_rounds(asked, record_every, are_placed)
-    rungs = first_rungs(options.epsilon) if are_placed else np.array(options.rungs)
-    if (n_rounds * size, record_every * size) != (options.steps, options.thin):
-        print(
-            f"Rounded to whole rounds of {size:,} steps: {n_rounds * size:,} steps ({n_rounds:,} rounds), a "
-            f"record every {record_every * size:,} ({record_every:,})"
-        )
-    if options.burn_in not in (None, n_burn_in):
-        print(f"Burn-in of {n_burn_in:,} rounds in place of {asked:,}, so that it ends at a record")
-    description = describe_exchange(rungs, are_placed, n_burn_in, size)
-    return ExchangePlan(rungs, are_placed, size, n_rounds, record_every, n_burn_in, description)
-
-
-def _make_chains(
-    options: argparse.Namespace, problem: "Problem", target: "Target", starts: Starts, mixture: "Mixture"
-) -> "Source":
-    from bottomup.sampler.recording import Chains
+def _make_chains(options: argparse.Namespace, setting: _Setting) -> "Source":
+    from bottomup.sampler.sources import Chains
 
     return Chains(
-        problem, target, starts.plans, options.seed, options.thin, options.step, mixture, options.threads
+        setting.problem,
+        setting.target,
+        setting.starts.plans,
+        options.seed,
+        options.thin,
+        options.step,
+        setting.mixture,
+        options.threads,
     )
 
 
 def _make_ladders(
     options: argparse.Namespace,
-    problem: "Problem",
-    target: "Target",
-    starts: Starts,
-    mixture: "Mixture",
+    setting: _Setting,
     plan: ExchangePlan,
+    memory: "Memory",
+    keep: "Callable[[Memory], object]",
     is_stopped: Callable[[], bool],
-) -> "Source":
-    from bottomup.sampler.ladder import Ladder, burn_in
-    from bottomup.sampler.recording import Ladders
+) -> "Ladders | None":
+    """Ladders after their burn-in, or as they are made when they have been recorded; None when stopped."""
+    from bottomup.sampler.burning import BurnIn, finish_burn_in
+    from bottomup.sampler.ladder import Ladder
+    from bottomup.sampler.memory import nest, within
+    from bottomup.sampler.sources import Ladders
 
     ladder = Ladder(
-        problem,
-        target,
-        starts.plans,
+        setting.problem,
+        setting.target,
+        setting.starts.plans,
         plan.rungs,
         options.seed,
-        mixture=mixture,
+        mixture=setting.mixture,
         steps_per_round=plan.steps_per_round,
         n_threads=options.threads,
     )
-    print(f"Burn-in: {plan.n_burn_in:,} rounds that are not recorded ...", flush=True)
-    if plan.are_placed:
-        burn_in(ladder, plan.n_burn_in, is_stopped)
-    else:
-        ladder.advance(plan.n_burn_in, plan.n_burn_in + 1, is_stopped)
-    if is_stopped():
-        # Nothing has been recorded, so there is nothing to keep.
-        raise KeyboardInterrupt
+    if within("record", memory):
+        return Ladders(ladder, plan.record_every)
+    burn_in = BurnIn(ladder, plan.n_burn_in, plan.are_placed)
+    begun = within("burn_in", memory)
+    if begun:
+        burn_in.recall(begun)
+    left = plan.n_burn_in - burn_in.n_done
+    print(f"Burn-in: {left:,} rounds that are not recorded ...", flush=True)
+    finish_burn_in(burn_in, lambda memory: keep(nest("burn_in", memory)), is_stopped)
+    if not burn_in.is_over:
+        return None
     print(f"Rungs: {_list(ladder.epsilons)}")
     return Ladders(ladder, plan.record_every)
 

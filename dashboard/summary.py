@@ -9,7 +9,7 @@ import numpy as np
 
 from bottomup.sampler.chain import Outcomes
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.recording import Ladders, Recording, Source
+from bottomup.sampler.recording import Recording
 from bottomup.sampler.report import (
     RungReport,
     assess,
@@ -18,6 +18,7 @@ from bottomup.sampler.report import (
     quantity_title,
     stuck_sentences,
 )
+from bottomup.sampler.sources import Ladders, Source
 from bottomup.sampler.statistics import PlanStatistics, evaluate_plan
 
 __all__ = ["Summary", "figures", "summarize"]

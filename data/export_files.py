@@ -102,7 +102,7 @@ def provenance_path(path: Path) -> Path:
 
 
 def write_archive(target: str | Path | BinaryIO, folder: Path, within: str = "") -> None:
-    """Zip the files of a folder, in the order of their names: of the same files the same archive.
+    """Zip all files of a folder, in the order of their names: of the same files the same archive.
 
     Parameters
     ----------
@@ -112,8 +112,9 @@ def write_archive(target: str | Path | BinaryIO, folder: Path, within: str = "")
         Name of a folder in the archive that they are to lie in.
     """
     with zipfile.ZipFile(target, "w") as archive:
-        for part in sorted(folder.iterdir()):
-            entry = zipfile.ZipInfo(f"{within}/{part.name}" if within else part.name, _NO_TIME)
+        for part in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = part.relative_to(folder).as_posix()
+            entry = zipfile.ZipInfo(f"{within}/{name}" if within else name, _NO_TIME)
             archive.writestr(entry, part.read_bytes(), zipfile.ZIP_DEFLATED)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bottomup.sampler.kernels import walk
 from bottomup.sampler.kernels.mixture import run_mixture
 from bottomup.sampler.kernels.tallies import CLUSTER_WEIGHT, PRESERVED
+from bottomup.sampler.memory import Memory, overwrite, pack_generator, unpack_generator
 from bottomup.sampler.pattern import make_cholesky
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import build_state, check_assignment, make_workshop
@@ -31,6 +32,11 @@ Step = Literal["mixed", "paper"]
 NOTHING = Mixture(flips=0, community_flips=0, merge_splits=0, walks=0)
 WALK_ALONE = NOTHING._replace(walks=1)
 """The Marked Edge Walk and nothing else."""
+_LASTING = {
+    "cholesky": ("value", "pivot", "ground", "drift", "note"),
+    "workshop": ("cut_edges", "cut_slot", "log_trees", "is_counted"),
+}
+"""Buffers that outlast a step. Every other one is written anew before it is read, or is zero."""
 
 
 def default_mixture(n_units: int) -> Mixture:
@@ -233,6 +239,29 @@ class Chain:
             self._weights = self.problem.community_weights(community_bias)
             # Tree counts kept from before were made with other weights.
             self._workshop.is_counted[:] = 0
+
+    def memory(self) -> Memory:
+        """All that decides how the chain goes on under its law; not copies, but for the generator's.
+
+        The factor is kept as it is, with its rounding, and not made anew. So a chain goes on as if it had
+        never been broken off, whenever that was, and it draws the same numbers as one of which no memory was
+        ever taken.
+        """
+        return {"generator": pack_generator(self._rng), **self._lasting()}
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from where a chain with the same problem, target, bias and mixture stood."""
+        overwrite(self._lasting(), memory)
+        unpack_generator(self._rng, memory["generator"])
+
+    def _lasting(self) -> Memory:
+        state = self._state
+        arrays: Memory = {"counter": state.counter}
+        for part, fields in (("forest", state.forest), ("tallies", state.tallies)):
+            arrays |= {f"{part}/{name}": array for name, array in fields._asdict().items()}
+        for part, buffers in (("cholesky", self._cholesky), ("workshop", self._workshop)):
+            arrays |= {f"{part}/{name}": getattr(buffers, name) for name in _LASTING[part]}
+        return arrays
 
     def _make_law(self, target: Target) -> Law:
         law = target.law(self.problem)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from bottomup.sampler.runs import PLANS, RUN, UNITS
+from bottomup.sampler.runs import RUN, UNITS
+from bottomup.sampler.store import PLANS, SCHEMA, iterate_rows, parts_of
 
 __all__ = ["Ensemble", "Sample"]
 
@@ -50,7 +51,8 @@ class Ensemble:
     Parameters
     ----------
     folder : path
-        As ``bottomup sample`` leaves it.
+        As ``bottomup sample`` leaves it, or as an earlier version did, with its plans in one file. Of a run
+        that still goes on, what it has written so far.
     epsilon : float, optional
         Which rung of a ladder; the largest when not given. Chains have but one.
 
@@ -68,12 +70,12 @@ class Ensemble:
     FileNotFoundError
         When the folder holds no run.
     ValueError
-        When the run has not been finished, or has no plans at this epsilon.
+        When plans cannot be read, are written by a later version, or there are none at this epsilon.
     """
 
     def __init__(self, folder: Path, epsilon: float | None = None) -> None:
         self._folder = Path(folder)
-        lacking = [name for name in (PLANS, UNITS, RUN) if not (self._folder / name).is_file()]
+        lacking = [name for name in (PLANS, UNITS, RUN) if not (self._folder / name).exists()]
         if lacking:
             raise FileNotFoundError(
                 f"{folder} holds no run of `bottomup sample`: {', '.join(lacking)} not found"
@@ -84,19 +86,34 @@ class Ensemble:
         n_districts = int(self.description["target"]["n_districts"])
         numbers = [str(number) for number in range(1, n_districts + 1)]
         self.labels: tuple[str, ...] = tuple(self.description.get("districts", numbers))
-        try:
-            rows = pq.read_table(self._folder / PLANS, columns=["chain", "epsilon"])
-        except pa.ArrowInvalid as error:
-            raise ValueError(
-                f"{folder / PLANS} is not finished: the run still goes on, or was killed"
-            ) from error
-        self._chain = rows["chain"].to_numpy()
-        found = rows["epsilon"].to_numpy()
+        self._shares = self._check_table()
+        batches = list(iterate_rows(self._folder, ["chain", "epsilon"], 65_536))
+        self._chain = np.concatenate([np.empty(0, np.int32), *(batch["chain"] for batch in batches)])
+        found = np.concatenate([np.empty(0), *(batch["epsilon"] for batch in batches)])
         self.epsilon = float(found.max(initial=0) if epsilon is None else epsilon)
         self._is_used = np.isclose(found, self.epsilon, rtol=5e-4, atol=0)
         if not self._is_used.any():
             present = ", ".join(f"{value:.4g}" for value in np.unique(found)) or "none"
             raise ValueError(f"{folder} has no plans at epsilon {self.epsilon:g}; it has {present}")
+
+    def _check_table(self) -> list[str]:
+        """The columns of shares, once every file of the plans has been found to be one that can be read."""
+        shares: list[str] = []
+        for path in parts_of(self._folder):
+            try:
+                schema = pq.read_schema(path)
+            except pa.ArrowInvalid as error:
+                raise ValueError(
+                    f"{path} is not finished: the run still goes on, or was killed, or the file was damaged"
+                ) from error
+            version = int((schema.metadata or {}).get(b"bottomup_schema", b"1"))
+            if version > SCHEMA:
+                raise ValueError(
+                    f"{path} was written by a later version of bottomup, as a table of version {version}; "
+                    f"this one reads up to version {SCHEMA}. Update it with pip"
+                )
+            shares = [name for name in schema.names if name.endswith(_SHARE)]
+        return shares
 
     def __len__(self) -> int:
         return int(self._is_used.sum())
@@ -112,7 +129,7 @@ class Ensemble:
         ]
 
     def samples(self) -> Iterator[Sample]:
-        """Yield every plan; the file is read once for each chain, and never held in memory as a whole."""
+        """Yield every plan; all are read once for each chain, and never held in memory as a whole."""
         for each in self.chains:
             number = each["first"]
             for row, record in self._records(_COLUMNS):
@@ -133,22 +150,22 @@ class Ensemble:
         # Stable, so that each chain stays in the order of its steps.
         used = np.flatnonzero(self._is_used)
         row = int(used[np.argsort(self._chain[used], kind="stable")][number - 1])
-        with pq.ParquetFile(self._folder / PLANS) as file:
-            shares = [name for name in file.schema_arrow.names if name.endswith(_SHARE)]
-        for at, record in self._records([*_COLUMNS, *shares]):
+        for at, record in self._records([*_COLUMNS, *self._shares]):
             if at == row:
                 return _sample(number, record)
         raise ValueError(f"plan {number} has gone from {self._folder / PLANS}")
 
     def _records(self, columns: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         row = 0
-        with pq.ParquetFile(self._folder / PLANS) as file:
-            for batch in file.iter_batches(batch_size=256, columns=columns):
-                plans = batch["assignment"].flatten().to_numpy().reshape(len(batch), -1)
-                others = batch.drop_columns(["assignment"]).to_pylist()
-                for record, plan in zip(others, plans, strict=True):
-                    yield row, {**record, "assignment": plan}
-                    row += 1
+        for batch in iterate_rows(self._folder, columns):
+            plans = batch["assignment"].flatten().to_numpy().reshape(len(batch), -1)
+            others = batch.drop_columns(["assignment"]).to_pylist()
+            for record, plan in zip(others, plans, strict=True):
+                if row == len(self._chain):
+                    # The run has gone on since.
+                    return
+                yield row, {**record, "assignment": plan}
+                row += 1
 
     def about(self) -> dict[str, Any]:
         """What belongs beside a file of assignments: the run, its districts, units and samples."""

@@ -30,12 +30,13 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from bottomup.sampler.chain import Chain, Outcomes, Records, default_mixture
+from bottomup.sampler.memory import Memory, nest, overwrite, pack_generator, unpack_generator, within
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.start import check_assignment, seed_of
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import FloatArray, IntArray, LongArray, Mixture
 
-__all__ = ["Ladder", "burn_in", "choose_steps_per_round", "first_rungs", "place_rungs"]
+__all__ = ["Ladder", "burn_in", "choose_steps_per_round", "first_rungs", "place_rungs", "placing_rounds"]
 
 REJECTION = 0.5
 """Share of the exchanges of neighbours that may be rejected."""
@@ -215,14 +216,64 @@ class Ladder:
 
         Each new rung begins with the plan of the nearest old one, and all counts begin again.
         """
-        if self._todo:
-            raise ValueError("a round is unfinished; advance before adapting")
+        self._check_finished("adapting")
         old = self.epsilons
         self._set_rungs(place_rungs(old, 1 - self.exchange_rates, rejection))
         nearest = np.abs(self.epsilons[:, None] - old).argmin(axis=1)
         self._seat(
             [[self.chain_at(ladder, rung).assignment for rung in nearest] for ladder in range(self.n_ladders)]
         )
+
+    def memory(self) -> Memory:
+        """All that decides how the ladders go on; mostly not copies, see :meth:`Chain.memory`.
+
+        Raises
+        ------
+        ValueError
+            When a round is unfinished.
+        """
+        self._check_finished("remembering")
+        memory = {
+            "epsilons": self.epsilons,
+            "rounds": np.array(self.rounds),
+            "n_spawned": np.array(self._seeds.n_children_spawned),
+            **self._counts(),
+        }
+        for number, rng in enumerate(self._exchange_rngs):
+            memory[f"exchange/{number}"] = pack_generator(rng)
+        for place in np.ndindex(self.n_ladders, self.n_rungs):
+            memory |= nest(_seat_name(*place), self.chain_at(*place).memory())
+        return memory
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from where ladders with the same problem, target, starts, seed and mixture stood."""
+        self._set_rungs(memory["epsilons"])
+        # Chains are made with any valid plan; all that they hold is then overwritten.
+        self._seats = [[row[0]] * self.n_rungs for row in self._seats]
+        self._chains = [[None] * self.n_rungs for _ in self._seats]
+        self._begin_count()
+        overwrite(self._counts(), memory)
+        self.rounds = int(memory["rounds"])
+        n_spawned = int(memory["n_spawned"])
+        self._seeds = np.random.SeedSequence(self._seeds.entropy, n_children_spawned=n_spawned)
+        for number, rng in enumerate(self._exchange_rngs):
+            unpack_generator(rng, memory[f"exchange/{number}"])
+        for place in np.ndindex(self.n_ladders, self.n_rungs):
+            self.chain_at(*place).recall(within(_seat_name(*place), memory))
+
+    def _counts(self) -> Memory:
+        return {
+            "chance_sum": self._chance_sum,
+            "n_tries": self._n_tries,
+            "outcomes": self._outcomes,
+            "replica": self._replica,
+            "heading": self._heading,
+            "trips": self._trips,
+        }
+
+    def _check_finished(self, doing: str) -> None:
+        if self._todo:
+            raise ValueError(f"a round is unfinished; advance before {doing}")
 
     def _set_rungs(self, epsilons: FloatArray) -> None:
         self.epsilons = epsilons
@@ -303,6 +354,10 @@ class Ladder:
         self._heading[rows, top] = np.where(self._heading[rows, top] == 1, -1, self._heading[rows, top])
 
 
+def _seat_name(ladder: int, rung: int) -> str:
+    return f"chains/{ladder}/{rung}"
+
+
 def _community_bias(epsilon: float) -> float:
     """How much the merge-splits of a rung favour cuts between communities.
 
@@ -365,10 +420,15 @@ def burn_in(ladder: Ladder, n_rounds: int, is_stopped: Callable[[], bool] = lamb
     Stopped, it leaves the rungs as they are.
     """
     done = 0
-    for stage in (n_rounds // 8, n_rounds // 4, n_rounds // 2, n_rounds):
+    for stage in (*placing_rounds(n_rounds), n_rounds):
         ladder.advance(stage - done, stage + 1, is_stopped)
         if is_stopped():
             return
         done = stage
-        if 0 < stage < n_rounds:
+        if stage < n_rounds:
             ladder.adapt()
+
+
+def placing_rounds(n_rounds: int) -> tuple[int, ...]:
+    """After which rounds of a burn-in of so many the rungs are placed anew."""
+    return tuple(stage for stage in (n_rounds // 8, n_rounds // 4, n_rounds // 2) if stage > 0)

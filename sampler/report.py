@@ -19,7 +19,8 @@ from bottomup.sampler.diagnostics import (
     verdict,
 )
 from bottomup.sampler.problem import Problem
-from bottomup.sampler.recording import Recording, Source
+from bottomup.sampler.recording import Recording
+from bottomup.sampler.sources import Source
 from bottomup.sampler.stuck import why_stuck
 from bottomup.sampler.traces import UNITS_MOVED
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,20 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bottomup.sampler.chain import Records, assignment_dtype
+from bottomup.sampler.durable import write_whole
 from bottomup.sampler.shares import available_shares
 from bottomup.sampler.statistics import district_shares, district_totals
+from bottomup.sampler.store import PLANS, SCHEMA, PlanStore
 
 if TYPE_CHECKING:
     from bottomup.data import Geography
 
-__all__ = ["Part", "RunFolder", "check_folder"]
+__all__ = ["PLANS", "RUN", "UNITS", "Part", "RunFolder", "check_folder"]
 
-PLANS, UNITS, RUN = "plans.parquet", "units.csv", "run.json"
-ROWS_TOGETHER = 500
-"""Rows of a row group. The file keeps a note of every group until it is closed, so groups are not small."""
+UNITS, RUN = "units.csv", "run.json"
 
 
 class Part(NamedTuple):
@@ -38,11 +38,12 @@ class Part(NamedTuple):
 class RunFolder:
     """Writer of ``plans.parquet``, ``units.csv`` and ``run.json``.
 
-    ``plans.parquet`` has a row for each record: ``chain``, ``epsilon``, ``step``, ``cut_edges``,
-    ``score_testimony``, ``score_cluster`` (null when there is none), ``population`` and every share that the
-    map's columns allow, such as ``black_vap_share`` (lists by district), and ``assignment``, a list of
-    district numbers in the order of ``units.csv``. Rows are in the order of step, chain and epsilon. The file
-    is the same however the run was cut into batches.
+    ``plans.parquet`` is a folder of Parquet files, see :mod:`bottomup.sampler.store`, with a row for each
+    record: ``chain``, ``epsilon``, ``step``, ``cut_edges``, ``score_testimony``, ``score_cluster`` (null when
+    there is none), ``population`` and every share that the map's columns allow, such as ``black_vap_share``
+    (lists by district), and ``assignment``, a list of district numbers in the order of ``units.csv``. Rows
+    are in the order of step, chain and epsilon. Its metadata has the name of the run and the version of the
+    table. The files are the same however the run was cut into batches.
 
     Parameters
     ----------
@@ -52,30 +53,39 @@ class RunFolder:
     n_districts : int
     description : dict
         Goes to ``run.json``; its ``name`` also into the metadata of ``plans.parquet``.
+    n_rows : int, optional
+        To go on with a run that is there: the rows of it that stay, and what is not there yet is made.
 
     Raises
     ------
     FileExistsError
-        See :func:`check_folder`.
+        See :func:`check_folder`; not when going on.
+    ValueError
+        When there are fewer rows than are to stay.
+    OSError
+        Here and when writing: the folder cannot be written to.
     """
 
     def __init__(
-        self, folder: Path, geography: Geography, n_districts: int, description: dict[str, Any]
+        self,
+        folder: Path,
+        geography: Geography,
+        n_districts: int,
+        description: dict[str, Any],
+        n_rows: int | None = None,
     ) -> None:
         self._folder = Path(folder)
-        check_folder(self._folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
         self._geography = geography
         self._shares = list(available_shares(geography).values())
         self._n_districts = n_districts
         self._description = description
-        self._n_records = 0
-        self._waiting: list[pa.Table] = []
-        self._n_waiting = 0
-        with (self._folder / UNITS).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["position", "id"])
-            writer.writerows(enumerate(geography.ids))
+        if n_rows is None:
+            check_folder(self._folder)
+            self._folder.mkdir(parents=True, exist_ok=True)
+        if not (self._folder / UNITS).exists():
+            self._save_units()
+        if not (self._folder / RUN).exists():
+            self._save_description({"complete": False})
         numbers = pa.from_numpy_dtype(np.dtype(assignment_dtype(n_districts)))
         self._schema = pa.schema(
             [
@@ -89,10 +99,15 @@ class RunFolder:
                 *((share.column, pa.list_(pa.float64())) for share in self._shares),
                 ("assignment", pa.list_(numbers)),
             ],
-            metadata={"run": description["name"]},
+            metadata={"run": description["name"], "bottomup_schema": str(SCHEMA)},
         )
-        self._writer = pq.ParquetWriter(self._folder / PLANS, self._schema, compression="zstd")
-        self._save_description({"complete": False})
+        row_bytes = geography.n_units * numbers.bit_width // 8 + 8 * n_districts * (1 + len(self._shares))
+        self._store = PlanStore(self._folder, self._schema, row_bytes, n_rows or 0)
+
+    @property
+    def n_rows(self) -> int:
+        """Records so far."""
+        return self._store.n_rows
 
     def __enter__(self) -> RunFolder:
         return self
@@ -103,8 +118,9 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._flush(1)
-        self._writer.close()
+        # After an error what had been saved stands as it was, and chains may be in the middle of a batch.
+        if kind is None:
+            self.save()
 
     def write(self, parts: Sequence[Part]) -> None:
         """Append the records of a batch: all chains and rungs, over the same steps.
@@ -142,27 +158,28 @@ class RunFolder:
             ),
             _lists(plans),
         ]
-        self._waiting.append(pa.Table.from_arrays(columns, schema=self._schema))
-        self._n_waiting += len(step)
-        self._n_records += len(step)
-        self._flush(ROWS_TOGETHER)
+        self._store.append(pa.Table.from_arrays(columns, schema=self._schema))
 
-    def _flush(self, n_together: int) -> None:
-        """Write what waits in whole groups of rows."""
-        n_rows = self._n_waiting // n_together * n_together
-        if n_rows:
-            table = pa.concat_tables(self._waiting)
-            self._writer.write_table(table.slice(0, n_rows), row_group_size=ROWS_TOGETHER)
-            self._waiting = [table.slice(n_rows)]
-            self._n_waiting -= n_rows
+    def save(self) -> None:
+        """Have every record so far on the disk."""
+        self._store.save()
 
     def finish(self, outcome: dict[str, Any]) -> None:
         """Write ``run.json`` with how the run ended."""
-        self._save_description({"n_records": self._n_records, **outcome})
+        self._save_description({"n_records": self.n_rows, **outcome})
+
+    def _save_units(self) -> None:
+        table = io.StringIO(newline="")
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(["position", "id"])
+        writer.writerows(enumerate(self._geography.ids))
+        self._save_text(UNITS, table.getvalue())
 
     def _save_description(self, outcome: dict[str, Any]) -> None:
-        text = json.dumps({**self._description, "outcome": outcome}, indent=2)
-        (self._folder / RUN).write_text(text + "\n", encoding="utf-8")
+        self._save_text(RUN, json.dumps({**self._description, "outcome": outcome}, indent=2) + "\n")
+
+    def _save_text(self, name: str, text: str) -> None:
+        write_whole(self._folder / name, lambda file: file.write(text.encode()))
 
 
 def check_folder(folder: Path, names: Sequence[str] = (PLANS, UNITS, RUN)) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bottomup.sampler.chain import Records
 from bottomup.sampler.diagnostics import quantities_of, share_of_units_moved
+from bottomup.sampler.memory import Memory
 from bottomup.sampler.types import FloatArray, IntArray, LongArray
 
 __all__ = ["MAX_DRAWS", "UNITS_MOVED", "Thinning", "Traces"]
@@ -47,6 +48,14 @@ class Thinning:
             self._spacing *= 2
         return rows
 
+    def memory(self) -> LongArray:
+        """int64 array, shape (2,): draws seen, and one in how many is kept."""
+        return np.array([self._n_seen, self._spacing])
+
+    def recall(self, memory: NDArray[np.integer]) -> None:
+        """Go on from where another stood."""
+        self._n_seen, self._spacing = (int(number) for number in memory)
+
 
 class Traces:
     """The draws of every quantity that chains are to agree on, at one epsilon, see `Thinning`.
@@ -83,6 +92,17 @@ class Traces:
         kept = records.take(thinning.choose(len(records.step)))
         draws = np.concatenate([self._draws[chain], self._measure(kept)])
         self._draws[chain] = draws[thinning.drop(len(draws))]
+
+    def memory(self) -> Memory:
+        """The draws kept of each chain, and how they were thinned."""
+        draws = {f"draws/{chain}": draws for chain, draws in enumerate(self._draws)}
+        return draws | {f"thinning/{chain}": own.memory() for chain, own in enumerate(self._thinnings)}
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from where traces of the same quantities stood."""
+        for chain, thinning in enumerate(self._thinnings):
+            self._draws[chain] = memory[f"draws/{chain}"]
+            thinning.recall(memory[f"thinning/{chain}"])
 
     def _measure(self, records: Records) -> NDArray[np.float64]:
         found = quantities_of([records], self._n_districts, self._shares)

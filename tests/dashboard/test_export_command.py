@@ -134,10 +134,11 @@ def test_a_folder_without_a_run_is_refused(tmp_path, capsys):
     assert "holds no run of `bottomup sample`: plans.parquet, units.csv, run.json" in capsys.readouterr().err
 
 
-def test_a_run_that_was_killed_is_refused(made, tmp_path, capsys):
+def test_a_run_of_an_earlier_version_that_was_killed_is_refused(made, tmp_path, capsys):
     for name in ("units.csv", "run.json"):
         (tmp_path / name).write_bytes((made / "run" / name).read_bytes())
-    (tmp_path / "plans.parquet").write_bytes((made / "run" / "plans.parquet").read_bytes()[:2000])
+    (part,) = (made / "run" / "plans.parquet").iterdir()
+    (tmp_path / "plans.parquet").write_bytes(part.read_bytes()[:2000])
     assert main(["export", str(tmp_path)]) == 2
     assert "is not finished: the run still goes on, or was killed" in capsys.readouterr().err
 
