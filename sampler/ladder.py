@@ -249,9 +249,7 @@ class Ladder:
         """Go on from where ladders with the same problem, target, starts, seed and mixture stood."""
         self._set_rungs(memory["epsilons"])
         # Chains are made with any valid plan; all that they hold is then overwritten.
-        self._seats = [[row[0]] * self.n_rungs for row in self._seats]
-        self._chains = [[None] * self.n_rungs for _ in self._seats]
-        self._begin_count()
+        self._take_seats([[row[0]] * self.n_rungs for row in self._seats])
         overwrite(self._counts(), memory)
         self.rounds = int(memory["rounds"])
         n_spawned = int(memory["n_spawned"])
@@ -280,12 +278,16 @@ class Ladder:
         self.targets = [replace(self.target, epsilon=float(epsilon)) for epsilon in epsilons]
 
     def _seat(self, plans: Sequence[Sequence[IntArray]]) -> None:
-        """Give each ladder's rungs their plans, with new seeds, and begin all counts.
+        """Give each ladder's rungs their plans, with new seeds, and begin all counts."""
+        self._take_seats([[(plan, seed_of(self._seeds.spawn(1)[0])) for plan in row] for row in plans])
 
-        Chains are made at their first turn: it takes time, which can then be stopped and shared by threads.
+    def _take_seats(self, seats: list[list[tuple[IntArray, int]]]) -> None:
+        """Plans and seeds for chains, which are made at their first turn.
+
+        To make one takes time, which can then be stopped and shared by threads.
         """
-        self._seats = [[(plan, seed_of(self._seeds.spawn(1)[0])) for plan in row] for row in plans]
-        self._chains: list[list[Chain | None]] = [[None] * self.n_rungs for _ in plans]
+        self._seats = seats
+        self._chains: list[list[Chain | None]] = [[None] * self.n_rungs for _ in seats]
         self._begin_count()
 
     def _begin_count(self) -> None:
