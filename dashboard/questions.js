@@ -1,5 +1,6 @@
 // The four questions as tabs: each with its short answer, and a mark at the one whose view is open.
-// The model has `questions` and `answers` (strings, in the same order), `active` (-1: none) and `label`.
+// The model has `questions` and `answers` (strings, in the same order), `active` (-1: none), `label`, `opened` (a number
+// that grows when a view is opened) and `opens` (the name of the part of the page that it opens in).
 export function render({model, el}) {
   const list = document.createElement("div")
   list.setAttribute("role", "tablist")
@@ -39,6 +40,16 @@ export function render({model, el}) {
     // A space that is read out between question and answer, and holds the line while there is none.
     tab.lastChild.textContent = model.answers[place] || "\u00a0"
   })
+  const show = () => {
+    // On a narrow screen what has been opened lies below the map.
+    if (matchMedia("(max-width: 1000px)").matches) {
+      const models = [...Bokeh.documents[0]._all_models.values()]
+      const place = models.find((other) => other.name === model.opens)
+      const view = place && Bokeh.index.find_one(place)
+      view?.el.scrollIntoView({block: "start", behavior: "smooth"})
+    }
+  }
+  model.on("opened", show)
   model.on("active", mark)
   model.on("answers", answer)
   mark()

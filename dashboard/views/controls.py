@@ -1,5 +1,7 @@
 """The strip on the left: how much testimony may count, what counts as kept, and the walk's buttons."""
 
+from typing import Any
+
 import panel as pn
 import panel_material_ui as pmui
 
@@ -57,7 +59,7 @@ class ControlsView(pn.viewable.Viewer):
         self._link()
         self._describe()
         self.refresh()
-        self._layout = pn.Column(
+        how_much = pn.Column(
             pn.pane.HTML("<h2>How much may testimony count?</h2>", **TEXT_STYLE),
             self._epsilon,
             pn.pane.HTML(
@@ -67,6 +69,9 @@ class ControlsView(pn.viewable.Viewer):
                 sizing_mode="stretch_width",
             ),
             self._promise,
+            **_GROUP,
+        )
+        what = pn.Column(
             pn.pane.HTML(
                 "<h2>What counts as kept together?</h2>",
                 stylesheets=TEXT_STYLE["stylesheets"],
@@ -77,6 +82,11 @@ class ControlsView(pn.viewable.Viewer):
             pn.Row(self._run, self._pause, self._reset, margin=(8, 0, 4, 0), sizing_mode="stretch_width"),
             self._reliability,
             self._progress,
+            **_GROUP,
+        )
+        self._layout = pn.Column(
+            how_much,
+            what,
             sizing_mode="stretch_both",
             margin=(0, 16, 0, 16),
             styles={"gap": "6px"},
@@ -146,7 +156,12 @@ _CSS = """
 :host(.controls) { flex: none !important; width: 19.4rem !important; overflow: hidden auto; }
 @media (max-width: 1000px) {
   :host(.controls) { width: auto !important; height: auto !important; max-height: none !important;
-    overflow: visible; }
+    overflow: visible; flex-direction: row !important; gap: 1.5rem !important; }
 }
 """
+_GROUP: dict[str, Any] = {
+    "sizing_mode": "stretch_width",
+    "margin": 0,
+    "styles": {"gap": "6px", "flex": "1 1 auto", "min-width": "0"},
+}
 _BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}

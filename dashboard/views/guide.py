@@ -41,6 +41,7 @@ def guide_link() -> pn.viewable.Viewable:
         stylesheets=[_LINK],
         margin=(0, 0, 0, 4),
         align="center",
+        styles={"flex": "none", "width": "auto"},
     )
 
 

@@ -223,10 +223,10 @@ _WORDS = {**TEXT_STYLE, **_WIDE}
 _SLIDER = {"sizing_mode": "stretch_width", "margin": (4, 14, 0, 10), "tooltips": False, "theme_config": THEME}
 _FIELD = {"width": 260, "margin": (6, 4, 2, 4), "theme_config": NUMBER_THEME, "size": "small"}
 _HUNDREDS = """
-.hundreds { display: flex; flex-wrap: wrap; gap: 0.5rem 2.2rem; }
+.hundreds { display: flex; flex-wrap: wrap; gap: 0.5rem 1.4rem; }
 .hundreds figure { margin: 0; }
-.hundreds div { display: grid; grid-template-columns: repeat(10, 0.72rem); gap: 0.13rem; }
-.hundreds i { width: 0.72rem; height: 0.72rem; border-radius: 2px; background: #e3e7ea;
+.hundreds div { display: grid; grid-template-columns: repeat(10, 0.68rem); gap: 0.12rem; }
+.hundreds i { width: 0.68rem; height: 0.68rem; border-radius: 2px; background: #e3e7ea;
   filter: var(--of-charts); }
 .hundreds i.on { background: #2f6fb0; }
 .hundreds i.weak { background: #b35900; }

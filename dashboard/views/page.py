@@ -73,6 +73,8 @@ _OF_QUESTIONS: tuple[Callable[[Session], View], ...] = (
     InfluenceView,
 )
 _DATA = "Data"
+# The part of the page that views open in.
+_OPENED = "opened view"
 # Views at the side of the four questions: name, icon and what makes them.
 _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
     "Compare ε": ("show_chart", CompareView),
@@ -124,6 +126,7 @@ class PageView(pn.viewable.Viewer):
         self._questions = Questions(
             questions=list(QUESTIONS),
             answers=answers(session),
+            opens=_OPENED,
             sizing_mode="stretch_width",
             margin=(0, 16, 10, 16),
         )
@@ -167,6 +170,7 @@ class PageView(pn.viewable.Viewer):
                 pn.Column(
                     self._heading,
                     *self._frames.values(),
+                    name=_OPENED,
                     sizing_mode="stretch_both",
                     margin=(0, 16, 8, 8),
                     css_classes=["half"],
@@ -214,8 +218,7 @@ class PageView(pn.viewable.Viewer):
         return pn.Row(
             pn.pane.HTML(title, **TEXT_STYLE, sizing_mode="stretch_width", styles={"min-width": "0"}),
             *buttons,
-            guide_link(),
-            LookSwitch(),
+            pn.Row(guide_link(), LookSwitch(), margin=0, styles={"flex": "none", "width": "auto"}),
             margin=(8, 16, 8, 16),
             sizing_mode="stretch_width",
             css_classes=["header"],
@@ -337,6 +340,8 @@ class PageView(pn.viewable.Viewer):
             self._frames[name].append(view)
             self._settled = self._ticks + _SETTLING_TICKS if self._ticks else 0
         self._frames[name].visible = True
+        if self._ticks:
+            self._questions.opened += 1
 
     def _active_view(self) -> View:
         return self._views[self._open]

@@ -34,6 +34,8 @@ class Questions(JSComponent):
     answers = param.List(item_type=str, doc="Of each question; empty while none is known.")
     active = param.Integer(0, bounds=(-1, None), doc="Whose view is open; -1 when it is none of theirs.")
     label = param.String("Questions", doc="Name of the row for screen readers.")
+    opened = param.Integer(0, doc="How many times the visitor has opened a view.")
+    opens = param.String("", doc="Name of the part of the page that views open in.")
 
     _esm = (files("bottomup.dashboard") / "questions.js").read_text(encoding="utf-8")
     _stylesheets: ClassVar[list[str]] = [_CSS]
