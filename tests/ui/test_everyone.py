@@ -91,7 +91,7 @@ IS_SEEN = """() => {
 
 
 def grave(page: Any, *rules: str) -> str:
-    """What axe finds that keeps people out, as text; empty when that is nothing. By default by WCAG 2.2, AA."""
+    """What axe finds that keeps people out, as text; by default by all rules of WCAG 2.2, AA."""
     found = page.evaluate(GRAVE, list(rules))
     return json.dumps(found, indent=1, ensure_ascii=False) if found else ""
 
