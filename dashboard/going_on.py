@@ -26,18 +26,18 @@ def is_finished(out: Path) -> bool:
         return False
 
 
-def named_files(options: argparse.Namespace, columns: tuple[str, ...]) -> dict[str, Any]:
+def named_files(options: argparse.Namespace, others: frozenset[str]) -> dict[str, Any]:
     """The options of a run ready for JSON, every file by its whole path, so that it is found from anywhere.
 
     Parameters
     ----------
     options : argparse.Namespace
-    columns : tuple of str
-        Of the units: what names one of them is no file.
+    others : frozenset of str
+        Names of columns and plans, which are meant even where a file is called the same.
     """
 
     def whole(value: str) -> str:
-        return str(Path(value).resolve()) if Path(value).exists() and value not in columns else value
+        return str(Path(value).resolve()) if Path(value).is_file() and value not in others else value
 
     named: dict[str, Any] = {}
     for option, value in vars(options).items():
@@ -96,7 +96,7 @@ def saved_options(
     ValueError
         Naming an option that is given now and was another then.
     """
-    now = named_files(given, ())
+    now = named_files(given, frozenset())
     for option, value in vars(given).items():
         if option in _FREE or saved.get(option) in (value, now.get(option)):
             continue

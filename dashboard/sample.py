@@ -88,7 +88,7 @@ def _begin(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting
     # A folder that cannot be used is refused before the walk is compiled, and made only after.
     check_folder(options.out)
     prepare_walk(options.step, setting.mixture)
-    named = named_files(asked, tuple(map(str, setting.geography.columns)))
+    named = named_files(asked, setting.names)
     about = {"description": setting.description, "options": named, "files": describe_files(named)}
     sitting.begin(about)
     return _run(options, setting, sitting, {})
@@ -117,6 +117,8 @@ class _Setting(NamedTuple):
     plan: ExchangePlan | None
     description: dict[str, Any]
     to_agree: "dict[str, tuple[np.ndarray, np.ndarray]]"
+    names: frozenset[str]
+    """Of columns, and of plans that come with the demonstration."""
 
 
 def _prepare(options: argparse.Namespace) -> _Setting:
@@ -181,7 +183,9 @@ def _prepare(options: argparse.Namespace) -> _Setting:
     to_agree = {name: (shares[name].numerator, shares[name].denominator) for name in judged_shares(shares)}
     if len(to_agree) < len(shares):
         print(f"Of {len(shares)} shares, which are all recorded, {' and '.join(to_agree)} are to agree")
-    return _Setting(geography, problem, target, starts, mixture, plan, description, to_agree)
+    plans = inputs.plans if options.units is None else ()
+    names = frozenset(map(str, [*geography.columns, *plans]))
+    return _Setting(geography, problem, target, starts, mixture, plan, description, to_agree, names)
 
 
 def _run(
