@@ -111,7 +111,7 @@ class Sitting:
             safe = "Nothing has been recorded yet."
             remedy = "Make room or let the folder be written to, or name another one with --out."
         else:
-            safe = f"What was recorded is safe: {count(self._n_saved, 'plan')}."
+            safe = f"What was recorded up to the last checkpoint is safe: {count(self._n_saved, 'plan')}."
             remedy = (
                 f"Make room or let the folder be written to, and go on with `{resume_command(self.out)}`."
             )

@@ -174,7 +174,7 @@ def test_a_full_disk_spoils_nothing_that_was_written(
     else:
         (manifest,) = folder.glob("checkpoint.json")
         n_safe = json.loads(manifest.read_text())["n_rows"]
-        assert f"What was recorded is safe: {n_safe} plans." in error
+        assert f"What was recorded up to the last checkpoint is safe: {n_safe} plans." in error
         assert f"go on with `bottomup sample --resume --out {folder}`" in error
         assert (n_safe > 0) == (n_written >= 60)
         again = ["sample", "--resume"]
