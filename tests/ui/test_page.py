@@ -242,6 +242,23 @@ def test_epsilon_is_answered_from_the_plans_that_are_there(visit: Any, demo: str
     visit.assert_clean()
 
 
+def test_sampling_stops_within_a_second_of_the_click(visit: Any, demo: str) -> None:
+    visit.open(demo)
+    page = visit.page
+    running = page.get_by_text("steps a second")
+    seconds = []
+    for _ in range(3):
+        running.wait_for()
+        before = time.monotonic()
+        page.get_by_role("button", name="Pause").click()
+        running.wait_for(state="detached")
+        seconds.append(time.monotonic() - before)
+        page.get_by_role("button", name="Start").click()
+    # Other work on the machine may hold a click up, hardly three of them.
+    assert min(seconds) < 1, seconds
+    visit.assert_clean()
+
+
 def test_the_page_says_whether_it_can_be_relied_on(visit: Any, demo: str) -> None:
     visit.open(demo)
     page = visit.page
