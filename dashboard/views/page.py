@@ -134,6 +134,8 @@ class PageView(pn.viewable.Viewer):
         self._open = self._question = QUESTIONS[0]
         self._settled = 0
         self._waited = 0
+        self._is_served = False
+        self._wanted = ""
         # Choices of views that have not been opened yet.
         self._for_later: dict[str, dict[str, str]] = {}
         self.open_view(self._open)
@@ -316,6 +318,10 @@ class PageView(pn.viewable.Viewer):
 
     def open_view(self, name: str) -> None:
         """Open a view, made when it is first opened, so that the page opens sooner."""
+        if self._is_served and not pn.state.loaded:
+            # What is made between the page's being sent and the browser's word that it is there gets lost.
+            self._wanted = name
+            return
         self._frames[self._open].visible = False
         self._open = name
         is_question = name in QUESTIONS
@@ -370,8 +376,12 @@ class PageView(pn.viewable.Viewer):
                 self._refresh_words()
 
     def _bring_up_to_date(self) -> None:
+        self._is_served = True
         if not self._can_be_drawn:
             return
+        if self._wanted:
+            self.open_view(self._wanted)
+            self._wanted = ""
         present = has_browser(pn.state.curdoc)
         self.session.attend(present)
         if not present:
