@@ -25,7 +25,7 @@ README = ROOT / ".github" / "page.png"
 GUIDE = ROOT / "dashboard" / "guide"
 SIZES = ((1920, 1080), (1280, 720), (820, 1180))
 ASIDE = ("Compare ε", "Diagnostics", "Save a plan", "Report", "Settings", "Data", "Share", "Hearing")
-RUN_MILLISECONDS = 12_000
+RUN_MILLISECONDS = 60_000
 # For a view that has just been opened.
 LOOK_MILLISECONDS = 4_000
 PATIENCE_MILLISECONDS = 240_000
