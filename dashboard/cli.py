@@ -12,6 +12,7 @@ from bottomup.dashboard.export import add_export
 from bottomup.dashboard.fetch import add_fetch
 from bottomup.dashboard.options import add_page_options, page_arguments
 from bottomup.dashboard.sample import add_sample
+from bottomup.dashboard.sweep import add_sweep
 from bottomup.dashboard.verify import add_verify
 from bottomup.dashboard.walk_options import choose_mixture, prepare_walk
 from bottomup.data.errors import DataError
@@ -26,8 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
     Status 0 means done (for ``verify``: passed; for ``check``: fit to run; for ``fetch``: all there), 1 that
-    a verification failed, findings must be settled, a file could not be had or an interrupt ended the run,
-    2 that the options or the files cannot be used; the reason is then on standard error.
+    a verification failed, findings must be settled, a file could not be had, a run of a sweep failed or an
+    interrupt ended the run, 2 that the options or the files cannot be used; the reason is then on standard
+    error.
     """
     parser = argparse.ArgumentParser(
         prog="bottomup",
@@ -38,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_check(commands)
     add_verify(commands)
     add_sample(commands)
+    add_sweep(commands)
     add_attack(commands)
     add_export(commands)
     _add_serve(commands)
