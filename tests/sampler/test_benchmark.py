@@ -107,5 +107,5 @@ def test_resident_memory_is_that_of_the_process():
         pytest.skip("the system does not say")
     # Pages of its own: an array may lie in memory that earlier tests left to the process.
     with mmap.mmap(-1, 40_000_000) as pages:
-        pages.write(b"1" * len(pages))
+        np.frombuffer(pages, dtype=np.uint8)[:] = 1
         assert benchmark.resident_memory() - before == pytest.approx(len(pages) / 1e6, abs=5)
