@@ -374,6 +374,7 @@ class PageView(pn.viewable.Viewer):
                 self._active_view().refresh()
                 self._map.refresh()
                 self._refresh_words()
+                self._refresh_answers()
 
     def _bring_up_to_date(self) -> None:
         self._is_served = True
@@ -393,6 +394,8 @@ class PageView(pn.viewable.Viewer):
         self._map.refresh()
         if self._ticks % _WORDS_EVERY == 0:
             self._refresh_words()
+        if self._ticks % _CHARTS_EVERY == 0:
+            self._refresh_answers()
         view = self._active_view()
         slow = isinstance(view, CommunitiesView) and view.shows_table
         if self._ticks % (_TABLE_EVERY if slow else _CHARTS_EVERY) == 0:
@@ -415,6 +418,8 @@ class PageView(pn.viewable.Viewer):
         self._follow_address()
         self._controls.refresh()
         self._map.refresh_words()
+
+    def _refresh_answers(self) -> None:
         found = answers(self.session)
         if found != self._questions.answers:
             self._questions.answers = found
