@@ -14,8 +14,9 @@ from bottomup.dashboard.starting import add_law_options
 from bottomup.dashboard.walk_options import moves_of
 from bottomup.data.errors import DataError
 
-__all__ = ["Cell", "Study", "read_study"]
+__all__ = ["Cell", "Study", "find_study", "read_study"]
 
+DEMO = "demo"
 SCORES = ("testimony", "cluster")
 _OF_EVERY_CELL = ("chains", "start", "steps", "thin", "burn_in", "moves", "step")
 _LISTS = ("scores", "epsilons", "seeds")
@@ -82,6 +83,26 @@ class Study:
     def tables(self) -> dict[str, Any]:
         """The study ready for JSON."""
         return {"inputs": self.inputs, "law": self.law, "sweep": self.sweep}
+
+
+def find_study(name: str) -> Path:
+    """The file of a study: one that is there, or ``demo`` for the one that comes along.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    """
+    if Path(name).is_file():
+        return Path(name)
+    shipped = Path(__file__).parent / "studies" / f"{DEMO}.toml"
+    if name == DEMO:
+        return shipped
+    raise DataError(
+        "study",
+        f"{name} is not a file.",
+        remedy=f"Name the file of a study, or `{DEMO}` for that of the demonstration, {shipped}.",
+    )
 
 
 def read_study(path: Path) -> Study:

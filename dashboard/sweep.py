@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bottomup.dashboard.going_on import check_same_run, describe_files, named_files
 from bottomup.dashboard.options import load_inputs, weighting_of
 from bottomup.dashboard.starting import stopping
-from bottomup.dashboard.study import Cell, Study, read_study
+from bottomup.dashboard.study import Cell, Study, find_study, read_study
 from bottomup.dashboard.walk_options import choose_mixture, moves_of, prepare_walk
 from bottomup.data.errors import DataError, count
 
@@ -32,7 +32,9 @@ def add_sweep(commands: argparse._SubParsersAction) -> None:
         description="Runs `bottomup sample` for every score and seed of a study, over all of its epsilons. "
         "Enter the same command again to go on with what was broken off.",
     )
-    parser.add_argument("study", type=Path, metavar="STUDY", help="file in TOML, see the README")
+    parser.add_argument(
+        "study", metavar="STUDY", help="file in TOML, see the README, or demo for the demonstration's"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the runs; made when missing")
     parser.add_argument(
         "--processes", type=int, metavar="N", help="runs at a time (default: one for each core)"
@@ -43,7 +45,7 @@ def add_sweep(commands: argparse._SubParsersAction) -> None:
 def _sweep(options: argparse.Namespace) -> int:
     if options.processes is not None and options.processes < 1:
         raise ValueError(f"--processes must be at least 1; got {options.processes}")
-    study = read_study(options.study)
+    study = read_study(find_study(options.study))
     out = options.out.resolve()
     record = _describe(study)
     if out.exists() and not out.is_dir():

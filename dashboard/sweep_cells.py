@@ -1,5 +1,6 @@
 """The cells of a sweep at work: a process for each, so many at a time, and what becomes of them."""
 
+import json
 import os
 import re
 import subprocess
@@ -141,7 +142,9 @@ def _end(each: _Process, out: Path, ending: Ending, is_stopping: bool, n_cells: 
     if status == 0 and is_finished(out / name):
         ending.finished.append(name)
         seconds = time.monotonic() - each.began
-        print(f"{name}: ends after {seconds:,.0f} s; {_done(ending, n_cells)}", flush=True)
+        print(f"{name}: ends after {seconds:,.0f} s; {_done(ending, n_cells)}")
+        run = json.loads((out / name / RUN).read_text(encoding="utf-8"))
+        print(f"  {run['outcome']['diagnostics']['conclusion']}", flush=True)
     elif is_stopping and status != 2:
         print(f"{name}: stopped", flush=True)
     else:

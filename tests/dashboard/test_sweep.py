@@ -12,7 +12,7 @@ import pytest
 
 from bottomup.dashboard import sweep, sweep_cells
 from bottomup.dashboard.cli import main
-from bottomup.dashboard.study import read_study
+from bottomup.dashboard.study import find_study, read_study
 from bottomup.data.errors import DataError
 
 DYING = Path(__file__).parents[1] / "dying.py"
@@ -107,6 +107,8 @@ def test_each_cell_is_the_run_that_sample_makes(study, unbroken, monkeypatch, ca
     for name in CELLS:
         assert f"{name}: starts\n" in said
         assert f"{name}: ends after" in said
+        run = json.loads((out / name / "run.json").read_text())
+        assert run["outcome"]["diagnostics"]["conclusion"] in said
     assert "4 of 4 cells finished; their runs are in" in said
     check_summary(out)
     record = json.loads((out / "study.json").read_text())
@@ -241,3 +243,16 @@ def test_without_lists_a_study_is_the_run_of_the_command(tmp_path):
     (cell,) = read_study(path).cells()
     assert cell.name == "testimony-seed1"
     assert cell.options == ("sample", "--demo", "--score=testimony", "--seed=1", "--epsilon=0.5")
+
+
+def test_a_study_of_the_demonstration_comes_along(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shipped = find_study("demo")
+    assert [cell.name for cell in read_study(shipped).cells()] == CELLS
+    assert main(["sweep", "gone.toml", "--out", "out"]) == 2
+    error = capsys.readouterr().err
+    assert "gone.toml is not a file. Name the file of a study, or `demo`" in error
+    assert str(shipped) in error
+    # A file of the user's that is called the same goes first.
+    Path("demo").write_text("[inputs]\ndemo = true\n")
+    assert len(read_study(find_study("demo")).cells()) == 1
