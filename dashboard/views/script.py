@@ -41,7 +41,10 @@ class ScriptView(pn.viewable.Viewer):
         self._script = script
         self._capture = capture
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
-        self._rows = pn.Column(sizing_mode="stretch_width", margin=0)
+        # As tall as its scenes: what lies below must not slip under them.
+        self._rows = pn.Column(
+            sizing_mode="stretch_width", margin=0, styles={"flex": "none", "max-height": "none"}
+        )
         self._drawn: list[Scene] = []
         begin = self._button("Begin the hearing", "co_present", self._script.begin, variant="contained")
         keep = self._button("Keep this view as a scene", "add", self._keep)
@@ -59,10 +62,10 @@ class ScriptView(pn.viewable.Viewer):
         script.param.watch(lambda *_: self.refresh(), "scenes")
         self._layout = pn.Column(
             pn.pane.HTML(_INTRO, **TEXT_STYLE, sizing_mode="stretch_width"),
-            pn.Row(begin, keep, margin=(0, 0, 4, 0), styles={"flex-wrap": "wrap", "gap": "6px"}),
+            pn.Row(begin, keep, margin=(0, 0, 4, 0), styles=_BUTTONS),
             self._message,
             self._rows,
-            pn.Row(self._save, self._open, margin=(10, 0, 8, 0), styles={"flex-wrap": "wrap", "gap": "6px"}),
+            pn.Row(self._save, self._open, margin=(10, 0, 8, 0), styles=_BUTTONS),
             sizing_mode="stretch_both",
             margin=0,
             styles={"overflow-y": "auto", "overflow-x": "hidden"},
@@ -104,7 +107,7 @@ class ScriptView(pn.viewable.Viewer):
             pn.Row(*buttons, margin=0, styles={"flex-wrap": "wrap"}),
             sizing_mode="stretch_width",
             margin=(0, 0, 10, 0),
-            styles={"border-left": "4px solid var(--line)", "padding-left": "6px"},
+            styles={"border-left": "4px solid var(--line)", "padding-left": "6px", "flex": "none"},
         )
 
     def _button(
@@ -210,5 +213,6 @@ class SceneBar(pn.viewable.Viewer):
 _NOTES = """
 p { border-left: 5px solid var(--accent); padding: 2px 0 2px 12px; margin: 0; }
 """
+_BUTTONS = {"flex-wrap": "wrap", "gap": "6px", "flex": "none"}
 _LOOK = {"margin": 0, "theme_config": THEME, "size": "small", "color": "primary"}
 _FIELD = {"sizing_mode": "stretch_width", "margin": (4, 4, 4, 0), "theme_config": THEME, "size": "small"}

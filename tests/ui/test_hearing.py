@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from bottomup.dashboard.script import read_scenes
 
 pytestmark = pytest.mark.ui
 
@@ -30,13 +33,14 @@ def test_a_script_is_written_and_stepped_through_with_the_keys(visit: Any, gridl
     notes = page.get_by_label("Scene 5: notes for the presenter")
     notes.fill("Wait for questions.")
     notes.blur()
+    with page.expect_download() as waiting:
+        page.get_by_text("Save the script").click()
+    assert len(read_scenes(Path(waiting.value.path()).read_text(encoding="utf-8"))) == 5
     slider.focus()
     page.keyboard.press("End")
     page.get_by_text("×22,026").first.wait_for()
     page.get_by_role("button", name="Begin the hearing").click()
-    page.get_by_role("heading", name="Which communities does this plan keep together? 1 of 4").or_(
-        page.get_by_role("heading", name="Which communities does this plan keep together? 1 of 5")
-    ).wait_for()
+    page.get_by_role("heading", name="Which communities does this plan keep together? 1 of 5").wait_for()
     page.wait_for_function(f"parseFloat(getComputedStyle(document.documentElement).fontSize) > {plain}")
     assert not page.get_by_role("button", name="Settings").is_visible()
     for heading in ("How does it compare", "Who ends up where", "How much can anyone"):
