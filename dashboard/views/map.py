@@ -265,7 +265,8 @@ class MapView(pn.viewable.Viewer):
         is_waiting = any(part.is_waiting for part in parts)
         if self._ticks % (_WAITING_EVERY if is_waiting else _SLOW_EVERY) == 0:
             self._refresh_slowly()
-        is_pending = self._sent > _painted(self._map.acknowledged)
+        # Before a browser shows the map nobody can say that it has been painted.
+        is_pending = self.seen and self._sent > _painted(self._map.acknowledged)
         if is_pending and self._ticks_waited < _PATIENCE_TICKS:
             self._ticks_waited += 1
             return

@@ -15,10 +15,12 @@ from bottomup.dashboard.facts import WholePlans
 from bottomup.dashboard.map_figure import build_map_figure
 from bottomup.dashboard.map_overlays import MapOverlays
 from bottomup.dashboard.pointing import describe, marking_of
+from bottomup.dashboard.pool import MetPlan, Origin
 from bottomup.dashboard.prepared import prepare
 from bottomup.dashboard.selection import Cluster, District, Testimony, Unit
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
+from bottomup.dashboard.state import Draw, TakenPlan
 from bottomup.dashboard.typical import typical_plan
 from bottomup.dashboard.views.colour_by import legend
 from bottomup.dashboard.views.map import MapView
@@ -264,3 +266,14 @@ def test_colours_that_cannot_be_drawn_are_left_alone(inputs_of):
     view.refresh_words()
     assert "no map" in " ".join(str(pane.object) for pane in view.__panel__().select(pn.pane.HTML))
     session.close()
+
+
+def test_every_plan_chosen_before_a_browser_shows_the_map_is_on_it(session: Session) -> None:
+    view = MapView(session)
+    stripes = np.repeat(np.arange(4, dtype=np.int32), 9)
+    origin = Origin(session.settings.design, "plan quadrants", 9, 1.0, (0.0, 1.0), ())
+    for plan in (stripes, stripes[::-1].copy()):
+        session.shown.choose(TakenPlan(MetPlan(plan, origin), Draw("by lot", 1, 1.0), "A plan"))
+        view.refresh()
+        assert view._map is not None
+        assert list(view._map.labels.data["district"]) == plan.tolist()
