@@ -157,11 +157,15 @@ _CSS = """
 @media (max-width: 1000px) {
   :host(.controls) { width: auto !important; height: auto !important; max-height: none !important;
     overflow: visible; flex-direction: row !important; gap: 1.5rem !important; }
+  :host(.group) { flex: 1 1 0 !important; }
 }
+:host(.group) { flex: none; max-height: none !important; }
 """
 _GROUP: dict[str, Any] = {
     "sizing_mode": "stretch_width",
     "margin": 0,
-    "styles": {"gap": "6px", "flex": "1 1 auto", "min-width": "0"},
+    "styles": {"gap": "6px", "min-width": "0"},
+    "css_classes": ["group"],
+    "stylesheets": [_CSS],
 }
 _BUTTON = {"margin": (0, 6, 0, 0), "theme_config": THEME, "size": "small"}
