@@ -11,12 +11,7 @@ from bottomup.dashboard.session import ShownPlan
 from bottomup.data.errors import count
 from bottomup.data.testimonies import Testimonies
 
-__all__ = ["counts_sentence", "fate_sentence", "plan_sentence", "short_answer"]
-
-
-def short_answer(shown: NDArray[np.bool_]) -> str:
-    """How many testimonies a plan keeps whole, in a few words."""
-    return f"It keeps {int(shown.sum()):,} of {count(len(shown), 'testimony', 'testimonies')} whole"
+__all__ = ["counts_sentence", "fate_sentence", "plan_sentence"]
 
 
 def plan_sentence(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bottomup.dashboard.concerned import concerned, find_words
 from bottomup.dashboard.fates_now import FatesNow, FatesReader
-from bottomup.dashboard.fates_words import counts_sentence, fate_sentence, plan_sentence, short_answer
+from bottomup.dashboard.fates_words import counts_sentence, fate_sentence, plan_sentence
 from bottomup.dashboard.plots import ClusterPlot, cluster_plot
 from bottomup.dashboard.selection import Cluster, Pointed, Testimony
 from bottomup.dashboard.session import Session
@@ -141,11 +141,6 @@ class CommunitiesView(pn.viewable.Viewer):
     def shows_table(self) -> bool:
         """Whether a long table is in sight: it is worth fewer updates than a chart."""
         return bool(self._by.value != _CHART)
-
-    def answer(self) -> str:
-        """How many testimonies the plan on the map keeps whole, for the tab."""
-        numbers = self._session.numbers_of(self._session.shown_plan())
-        return short_answer(numbers.preserved)
 
     def refresh(self) -> None:
         """Show the latest frequencies, and what the plan on the map keeps."""
