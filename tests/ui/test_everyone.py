@@ -142,6 +142,14 @@ class Keys:
         """The role and name of what has the focus, as screen readers are told."""
         return str(self.page.evaluate(FOCUSED))
 
+    def _is_seen(self) -> bool:
+        """Whether the focus shows, once marks that fade in have had a second to do so."""
+        for _ in range(20):
+            if self.page.evaluate(IS_SEEN):
+                return True
+            self.page.wait_for_timeout(50)
+        return False
+
     def go_to(self, pattern: str) -> None:
         """Press Tab until the focus is on something of this role and name."""
         passed = []
@@ -150,7 +158,7 @@ class Keys:
             name = self.focused()
             passed.append(name)
             # Past the last thing the focus is the browser's own, once round.
-            if not name.startswith("body:") and not self.page.evaluate(IS_SEEN):
+            if not name.startswith("body:") and not self._is_seen():
                 self.unseen.append(name)
             if re.search(pattern, name):
                 return
