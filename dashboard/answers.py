@@ -3,6 +3,7 @@
 import numpy as np
 
 from bottomup.dashboard.influence import times
+from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.session import Session
 
 __all__ = ["QUESTIONS", "answers"]
@@ -18,7 +19,14 @@ QUESTIONS = (
 
 def answers(session: Session) -> list[str]:
     """A few words for each question, from what is at hand; empty while nothing is."""
-    return [_communities(session), _comparison(session), _spread(session), _influence(session)]
+    # Weighting plans to ε takes a while: once for all.
+    sample = session.sample()
+    return [
+        _communities(session),
+        _comparison(session, sample),
+        _spread(session, sample),
+        _influence(session),
+    ]
 
 
 def _communities(session: Session) -> str:
@@ -28,8 +36,7 @@ def _communities(session: Session) -> str:
     return words if shown.kind == "enacted" else f"{words}; enacted {enacted.score_testimony:.0%}"
 
 
-def _comparison(session: Session) -> str:
-    sample = session.sample()
+def _comparison(session: Session, sample: Sample | None) -> str:
     if sample is None:
         return ""
     kind = session.settings.score
@@ -37,8 +44,7 @@ def _comparison(session: Session) -> str:
     return f"{above:.0%} of plans keep more than the enacted one"
 
 
-def _spread(session: Session) -> str:
-    sample = session.sample()
+def _spread(session: Session, sample: Sample | None) -> str:
     if sample is None or not session.prepared.shares:
         return ""
     name = next(iter(session.prepared.shares))

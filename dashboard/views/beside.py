@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import panel_material_ui as pmui
 from numpy.typing import NDArray
 
 from bottomup.dashboard.facts import WholePlans
@@ -14,7 +13,7 @@ from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import SHOWN
 from bottomup.dashboard.typical import typical_plan
 from bottomup.dashboard.views.following import follow
-from bottomup.dashboard.views.style import THEME
+from bottomup.dashboard.views.style import map_choice
 
 __all__ = ["Beside"]
 
@@ -39,17 +38,7 @@ class Beside:
         """The other plan, while there is one."""
         self._sent: tuple[object, ...] = ()
         self._typical: tuple[WholePlans, NDArray[np.int32]] | None = None
-        self.choice = pmui.Select(
-            label="Compare with",
-            options=_CHOICES,
-            value="none",
-            size="small",
-            variant="outlined",
-            margin=(6, 0, 2, 0),
-            theme_config=THEME,
-            sizing_mode="stretch_width",
-            styles={"flex": "2 1 7rem", "min-width": "0"},
-        )
+        self.choice = map_choice("Compare with", _CHOICES, "none", "2 1 7rem")
         self.choice.param.watch(lambda *_: self.refresh(), "value")
         follow(session.settings, ["enacted"], self.refresh)
         follow(session.shown, ["kind", "chosen"], self.refresh)

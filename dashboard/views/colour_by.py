@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
-import panel_material_ui as pmui
-
 from bottomup.dashboard.colourings import (
     NOTHING,
     Colouring,
@@ -24,7 +22,7 @@ from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.selection import Unit
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import THEME, key
+from bottomup.dashboard.views.style import key, map_choice
 from bottomup.data.testimonies import Testimonies
 
 __all__ = ["LEGEND_CSS", "ColourBy", "legend"]
@@ -74,17 +72,7 @@ class ColourBy:
             "Communities kept": "kept",
             "Together with a unit": "together",
         }
-        self.choice = pmui.Select(
-            label="Colour by",
-            options=options,
-            value="districts",
-            size="small",
-            variant="outlined",
-            margin=(6, 0, 2, 0),
-            theme_config=THEME,
-            sizing_mode="stretch_width",
-            styles={"flex": "3 1 9rem", "min-width": "0"},
-        )
+        self.choice = map_choice("Colour by", options, "districts", "3 1 9rem")
         self.choice.param.watch(lambda *_: changed(), "value")
 
     @property

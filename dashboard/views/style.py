@@ -5,7 +5,17 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-__all__ = ["NUMBER_THEME", "PAGE_CSS", "TEXT_STYLE", "THEME", "key", "room_for", "say", "segments"]
+__all__ = [
+    "NUMBER_THEME",
+    "PAGE_CSS",
+    "TEXT_STYLE",
+    "THEME",
+    "key",
+    "map_choice",
+    "room_for",
+    "say",
+    "segments",
+]
 
 FONT = "Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -119,6 +129,21 @@ def segments(label: str, options: dict[str, str], value: str, **more: Any) -> pm
         stylesheets=[_HIDDEN_LABEL],
         theme_config=THEME,
         **look | more,
+    )
+
+
+def map_choice(label: str, options: dict[str, str], value: str, flex: str) -> pmui.Select:
+    """A small field above the map of which one thing is chosen; ``flex`` says how it shares the room."""
+    return pmui.Select(
+        label=label,
+        options=options,
+        value=value,
+        size="small",
+        variant="outlined",
+        margin=(6, 0, 2, 0),
+        theme_config=THEME,
+        sizing_mode="stretch_width",
+        styles={"flex": flex, "min-width": "0"},
     )
 
 
