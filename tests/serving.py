@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -31,11 +32,23 @@ PAINTED = """() => {
   return [...models.values()].some(m => m.type == "ColumnDataSource" && m.data.image?.[0]?.length > 1000)
 }"""
 _SERVER_SECONDS = 240
+# A machine with other things to do is slow, and that is not what is tested.
+PATIENCE_SECONDS = 240
 
 
 def find_browser() -> str | None:
     """Path of a Chromium on this machine, or None."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def wait_for(page: Any, condition: Callable[[], object], told: str) -> None:
+    """Wait for a condition, and say what was waited for in vain."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(told)
+        # The browser goes on meanwhile, which a plain sleep would not let it.
+        page.wait_for_timeout(100)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import panel as pn
 import pytest
 import shapely
 
@@ -23,6 +24,7 @@ from bottomup.data.geography import Geography
 from bottomup.data.plans import Plan
 from bottomup.data.testimonies import Clusters, Testimonies
 from bottomup.sampler.chain import default_mixture, warm_up
+from bottomup.sampler.ledger import Ledger
 
 SIDE = 6
 
@@ -125,6 +127,31 @@ def _wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 def wait_until() -> Callable[..., None]:
     """Return a function that waits for a condition. The first run of a machine compiles the kernels."""
     return _wait_until
+
+
+@pytest.fixture(scope="module")
+def meet_plans(
+    prepared: Prepared, tmp_path_factory: pytest.TempPathFactory, wait_until: Callable[..., None]
+) -> Iterator[Callable[[float], Session]]:
+    """Return a maker of sessions at an epsilon that have met some plans and stand still."""
+    pn.extension()
+    sessions: list[Session] = []
+
+    def make(epsilon: float) -> Session:
+        ledger = Ledger(tmp_path_factory.mktemp("session") / "ledger.csv")
+        session = Session(prepared, slots=FairSlots(1), ledger=ledger)
+        sessions.append(session)
+        session.settings.param.update(tolerance=0.5, epsilon=epsilon)
+        session.attend(True)
+        wait_until(lambda: (found := session.worker.progress.standing) is not None and found.rounds >= 45)
+        session.attend(False)
+        wait_until(lambda: session.worker.progress.phase == "paused")
+        return session
+
+    yield make
+    for session in sessions:
+        session.close()
+        session.worker.stop(timeout=5)
 
 
 @pytest.fixture

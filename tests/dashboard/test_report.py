@@ -7,20 +7,19 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import panel as pn
 import panel_material_ui as pmui
 import pytest
 from PIL import Image
 
 from bottomup.dashboard.health import RungFigures
-from bottomup.dashboard.prepared import Prepared, prepare
+from bottomup.dashboard.prepared import prepare
 from bottomup.dashboard.releases import read_books, release_of
 from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.report import PARTS, draw_charts, write_report
@@ -68,20 +67,8 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def session(
-    prepared: Prepared, tmp_path_factory: pytest.TempPathFactory, wait_until: Callable[..., None]
-) -> Iterator[Session]:
-    """A session that has met some plans and stands still."""
-    pn.extension()
-    session = Session(prepared, slots=FairSlots(1), ledger=Ledger(tmp_path_factory.mktemp("s") / "l.csv"))
-    session.settings.param.update(tolerance=0.5, epsilon=EPSILON)
-    session.attend(True)
-    wait_until(lambda: (found := session.worker.progress.standing) is not None and found.rounds >= 45)
-    session.attend(False)
-    wait_until(lambda: session.worker.progress.phase == "paused")
-    yield session
-    session.close()
-    session.worker.stop(timeout=5)
+def session(meet_plans: Callable[[float], Session]) -> Session:
+    return meet_plans(EPSILON)
 
 
 @pytest.fixture

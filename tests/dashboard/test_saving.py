@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ import pytest
 
 from bottomup.dashboard.cli import main
 from bottomup.dashboard.ensemble_files import gather_plans
-from bottomup.dashboard.prepared import Prepared, prepare
+from bottomup.dashboard.prepared import prepare
 from bottomup.dashboard.recording import Recording
 from bottomup.dashboard.releases import release_of, release_of_charts, release_of_plans
 from bottomup.dashboard.saving import FORMS, file_bytes, file_name
@@ -34,20 +34,8 @@ EPSILON = 2.2
 
 
 @pytest.fixture(scope="module")
-def session(
-    prepared: Prepared, tmp_path_factory: pytest.TempPathFactory, wait_until: Callable[..., None]
-) -> Iterator[Session]:
-    """A session that has met some plans and stands still."""
-    pn.extension()
-    session = Session(prepared, slots=FairSlots(1), ledger=Ledger(tmp_path_factory.mktemp("s") / "l.csv"))
-    session.settings.param.update(tolerance=0.5, epsilon=EPSILON)
-    session.attend(True)
-    wait_until(lambda: (found := session.worker.progress.standing) is not None and found.rounds >= 45)
-    session.attend(False)
-    wait_until(lambda: session.worker.progress.phase == "paused")
-    yield session
-    session.close()
-    session.worker.stop(timeout=5)
+def session(meet_plans: Callable[[float], Session]) -> Session:
+    return meet_plans(EPSILON)
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from serving import wait_for
 
 pytestmark = pytest.mark.ui
 
-PATIENCE_SECONDS = 240
 
 # The most common colour, as #rrggbb, of the pixels of some units, and where the first unit is on the screen.
 LOOK = """units => {
@@ -45,14 +43,6 @@ LOOK = """units => {
   }
   return units.map(look)
 }"""
-
-
-def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(told)
-        page.wait_for_timeout(100)
 
 
 def colors(page: Any, *units: int) -> list[str]:

@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from serving import wait_for
 
 from bottomup.dashboard.ladders import PLACINGS
 
 pytestmark = pytest.mark.ui
 
-# A machine with other things to do is slow, and that is not what is tested.
-PATIENCE_SECONDS = 240
 
 BARS = """kind => {
   const models = [...Bokeh.documents[0]._all_models.values()]
@@ -89,15 +88,6 @@ def has_red_line(page: Any, kind: str) -> bool:
 def compare(page: Any) -> None:
     """Open the histograms."""
     page.get_by_role("tab", name="How does it compare").click()
-
-
-def wait_for(page: Any, condition: Callable[[], bool], told: str) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(told)
-        # The browser goes on meanwhile, which a plain sleep would not let it.
-        page.wait_for_timeout(250)
 
 
 def number_in(page: Any, pattern: str) -> int:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import PAINTED, serving
+from serving import PAINTED, PATIENCE_SECONDS, serving, wait_for
 
 from bottomup.sampler.chain import default_mixture, warm_up
 
 pytestmark = pytest.mark.ui
 
-PATIENCE_SECONDS = 240
 N_VISITORS = 5
 # A hearing's worth is 180; so long is more than every run of the tests can wait.
 STAY_SECONDS = float(os.environ.get("BOTTOMUP_STAY_SECONDS", "6"))
@@ -31,14 +30,6 @@ def full_house(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     # The data screen is for everybody: it takes nobody's place.
     with serving(log, "--visitors", str(N_VISITORS), probe="?data") as address:
         yield address, log
-
-
-def wait_for(page: Any, condition: Any, told: str) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(told)
-        page.wait_for_timeout(100)
 
 
 def n_ended(log: Path) -> int:
