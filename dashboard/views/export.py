@@ -2,9 +2,7 @@
 
 import asyncio
 import html
-import io
-import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import panel as pn
@@ -32,14 +30,12 @@ from bottomup.dashboard.releases import (
 )
 from bottomup.dashboard.saving import FORMS, TABLE, Kind, ensemble_stem, file_bytes, file_name
 from bottomup.dashboard.session import Session, ShownPlan
-from bottomup.dashboard.views.hearing import Act, HearingView
+from bottomup.dashboard.views.deeds import Deeds, hand_over, hidden_download
+from bottomup.dashboard.views.hearing import HearingView
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import ONLY_NOTED, Entry, Release
-from bottomup.sampler.ledger import LedgerError
 
 __all__ = ["ExportView"]
-
-logger = logging.getLogger(__name__)
 
 _ALL = "all"
 _KINDS = {"Districts": "districts", "Units": "units", "Two columns": TABLE, "All plans": _ALL}
@@ -75,8 +71,8 @@ class ExportView(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._is_busy = False
         self._message = pn.pane.HTML(**_WORDS, margin=(6, 0, 8, 0), visible=False)
+        self._deeds = Deeds(self._message, self.refresh, "Nothing was released.")
         self._sum = pn.pane.HTML(**_WORDS, margin=0)
         has_outlines = session.prepared.scene is not None
         kinds = {name: kind for name, kind in _KINDS.items() if has_outlines or kind in (TABLE, _ALL)}
@@ -85,11 +81,8 @@ class ExportView(pn.viewable.Viewer):
         self._what = pn.pane.HTML(**_WORDS, margin=0)
         self._contents = pn.pane.HTML(**_WORDS, margin=(0, 0, 0, 10), align="center")
         self._rows = pn.pane.HTML(**_WORDS, margin=(14, 0, 8, 0))
-        self._hearing = HearingView(session, self._when_clicked, self.write)
-        # The button that can be reached with the keyboard is another one: this one only hands the file over.
-        self._file = pmui.FileDownload(
-            file=io.BytesIO(), filename="plan.csv", label="", auto=True, visible=False
-        )
+        self._hearing = HearingView(session, self._deeds.when_clicked, self.write)
+        self._file = hidden_download("plan.csv")
         self._layout = pn.Column(
             self._message,
             pn.Column(
@@ -117,11 +110,11 @@ class ExportView(pn.viewable.Viewer):
 
     def _buttons(self) -> list[pn.viewable.Viewable]:
         save = pmui.Button(label="Save", color="primary", icon="download", **_BUTTON)
-        save.on_click(self._when_clicked(self._save))
+        save.on_click(self._deeds.when_clicked(self._save))
         lot = pmui.Button(
             label="Draw a plan by lot", color="primary", variant="outlined", icon="casino", **_BUTTON
         )
-        lot.on_click(self._when_clicked(self._draw))
+        lot.on_click(self._deeds.when_clicked(self._draw))
         words = pn.pane.HTML(
             f'<p class="quiet" style="margin: 0">{_LOT}</p>', **_WORDS, margin=(0, 0, 0, 10), align="center"
         )
@@ -130,54 +123,6 @@ class ExportView(pn.viewable.Viewer):
             note = "<p>The units came without outlines, so there are no districts or units to save.</p>"
             rows.insert(1, pn.pane.HTML(note, **TEXT_STYLE))
         return rows
-
-    def _when_clicked(self, act: Act) -> Callable[[object], None]:
-        """A callback that does something, one thing at a time, and says what came of it.
-
-        What changes the map is done at once: only the callback itself may write to the figure. What takes
-        time is left for later.
-        """
-
-        def clicked(_event: object) -> None:
-            if self._is_busy:
-                return
-            self._is_busy = True
-            try:
-                later = act()
-            except Exception as error:
-                self._fail(error)
-                return
-            if isinstance(later, str):
-                self._finish(later)
-                return
-
-            async def go_on() -> None:
-                try:
-                    self._finish(await later)
-                except Exception as error:
-                    self._fail(error)
-
-            pn.state.execute(go_on)
-
-        return clicked
-
-    def _finish(self, words: str) -> None:
-        self._is_busy = False
-        self._say(f'<p class="done" role="status">{words}</p>')
-        self.refresh()
-
-    def _fail(self, error: Exception) -> None:
-        self._is_busy = False
-        words = str(error) or type(error).__name__
-        if isinstance(error, LedgerError):
-            words += " Another file is named with --ledger when the page is started."
-        else:
-            logger.error("A plan could not be released.", exc_info=error)
-        self._say(f'<p class="error" role="alert"><b>Nothing was released.</b> {html.escape(words)}</p>')
-        self.refresh()
-
-    def _say(self, words: str) -> None:
-        self._message.param.update(object=words, visible=bool(words))
 
     def _draw(self) -> str:
         if not draw_by_lot(self._session):
@@ -230,14 +175,11 @@ class ExportView(pn.viewable.Viewer):
         return entry
 
     def _hand_over(self, name: str, contents: bytes) -> None:
-        self._file.param.update(file=io.BytesIO(contents), filename=name)
-        # The browser takes notice of other data only: the same plan may be saved twice.
-        self._file.data = None
-        self._file.transfer(download=True)
+        hand_over(self._file, name, contents)
 
     def _follow(self) -> None:
-        if not self._is_busy:
-            self._say("")
+        if not self._deeds.is_busy:
+            self._deeds.say("")
         self.refresh()
 
     def refresh(self) -> None:

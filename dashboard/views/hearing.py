@@ -9,13 +9,11 @@ import panel_material_ui as pmui
 from bottomup.dashboard.ledger_words import added_sentence, showing_sentence
 from bottomup.dashboard.releases import IN_PUBLIC, Books, hold, release_of, release_of_charts, showing_of
 from bottomup.dashboard.session import Session, ShownPlan
+from bottomup.dashboard.views.deeds import Act
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Entry, Release
 
-__all__ = ["Act", "HearingView"]
-
-Act = Callable[[], str | Awaitable[str]]
-"""What a button does: it says what came of it, at once or later."""
+__all__ = ["HearingView"]
 
 _CHOICES = {"The plan counts": "plan", "The charts count": "charts", "Only note it": "note"}
 

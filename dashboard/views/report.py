@@ -2,9 +2,7 @@
 
 import asyncio
 import html
-import io
-import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import panel as pn
@@ -17,14 +15,12 @@ from bottomup.dashboard.report_charts import Chart, chart_titles, lets_out, make
 from bottomup.dashboard.report_material import Material, gather, release_behind, take
 from bottomup.dashboard.saving import file_stem
 from bottomup.dashboard.session import Session, ShownPlan
-from bottomup.dashboard.views.following import follow, held
+from bottomup.dashboard.views.deeds import Act, Deeds, hand_over, hidden_download
+from bottomup.dashboard.views.following import follow
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say, segments
 from bottomup.sampler.accounting import Release
-from bottomup.sampler.ledger import LedgerError
 
 __all__ = ["ReportView"]
-
-logger = logging.getLogger(__name__)
 
 _SHORT = {
     "plans": "Plans side by side",
@@ -52,8 +48,8 @@ class ReportView(pn.viewable.Viewer):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._is_busy = False
         self._message = pn.pane.HTML(**_WORDS, margin=(0, 0, 6, 0), visible=False)
+        self._deeds = Deeds(self._message, self.refresh, "Nothing was saved.")
         self._parts = pmui.CheckBoxGroup(
             label="What it holds",
             options={_SHORT[part]: part for part in PARTS},
@@ -89,10 +85,7 @@ class ReportView(pn.viewable.Viewer):
         )
         self._form = segments("Form of the file", _FORMS, "png", margin=(4, 0, 4, 0))
         self._chart_adds = pn.pane.HTML(**_WORDS, margin=(2, 0, 0, 0))
-        # The buttons that can be reached with the keyboard are others: this one only hands the file over.
-        self._file = pmui.FileDownload(
-            file=io.BytesIO(), filename="report.html", label="", auto=True, visible=False
-        )
+        self._file = hidden_download("report.html")
         self._layout = pn.Column(
             self._message,
             pn.Column(
@@ -122,7 +115,7 @@ class ReportView(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def _button(self, label: str, icon: str, variant: str, act: Callable[[], Awaitable[str]]) -> pmui.Button:
+    def _button(self, label: str, icon: str, variant: str, act: Act) -> pmui.Button:
         button = pmui.Button(
             label=label,
             icon=icon,
@@ -133,45 +126,8 @@ class ReportView(pn.viewable.Viewer):
             theme_config=THEME,
             styles={"width": "15rem", "flex": "none"},
         )
-        button.on_click(lambda _event: self._start(act))
+        button.on_click(self._deeds.when_clicked(act))
         return button
-
-    def _start(self, act: Callable[[], Awaitable[str]]) -> None:
-        """Do one thing at a time. What changes the map is done at once, what takes time is left for later."""
-        if self._is_busy:
-            return
-        self._is_busy = True
-        try:
-            # A button calls without the lock of the document, and the plan that is held changes the map.
-            with held():
-                later = act()
-        except Exception as error:
-            self._fail(error)
-            return
-
-        async def go_on() -> None:
-            try:
-                words = await later
-            except Exception as error:
-                self._fail(error)
-                return
-            self._is_busy = False
-            self._say(f'<p class="done" role="status">{words}</p>')
-            self.refresh()
-
-        pn.state.execute(go_on)
-
-    def _fail(self, error: Exception) -> None:
-        self._is_busy = False
-        words = str(error) or type(error).__name__
-        if isinstance(error, LedgerError):
-            words += " Another file is named with --ledger when the page is started."
-        else:
-            logger.error("A report or a chart could not be made.", exc_info=error)
-        self._say(f'<p class="error" role="alert"><b>Nothing was saved.</b> {html.escape(words)}</p>')
-
-    def _say(self, words: str) -> None:
-        self._message.param.update(object=words, visible=bool(words))
 
     def _hold(self, is_shown: bool) -> ShownPlan | None:
         """The plan on the map, which stays there, or None where it is not to be told of."""
@@ -187,7 +143,7 @@ class ReportView(pn.viewable.Viewer):
             raise ValueError("Choose at least one part of the report.")
         shown = self._hold(shows_plan(parts))
         material = take(self._session, shown)
-        self._say('<p role="status">Making the report …</p>')
+        self._deeds.say('<p role="status">Making the report …</p>')
         return self._make_report(material, shown, parts, self._title.value or "", self._note.value or "")
 
     async def _make_report(
@@ -223,7 +179,7 @@ class ReportView(pn.viewable.Viewer):
         key = self._chart.value
         shown = self._hold(lets_out(key) == "the plan")
         material = take(self._session, shown)
-        self._say('<p role="status">Making the chart …</p>')
+        self._deeds.say('<p role="status">Making the chart …</p>')
         return self._make_chart(material, shown, key, self._form.value)
 
     async def _make_chart(self, material: Material, shown: ShownPlan | None, key: str, form: str) -> str:
@@ -255,10 +211,7 @@ class ReportView(pn.viewable.Viewer):
         run = material.run or material.time.partition(" ")[0]
         stem = file_stem(self._session, what, f"eps {material.epsilon:.3g}", material.design.score, run)
         name = f"{stem}.{form}"
-        self._file.param.update(file=io.BytesIO(contents), filename=name)
-        # The browser takes notice of other data only: the same file may be saved twice.
-        self._file.data = None
-        self._file.transfer(download=True)
+        hand_over(self._file, name, contents)
         return f"<b>Saved</b> {html.escape(name)}. {said}"
 
     def refresh(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import html
-import io
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from bottomup.dashboard.saved_sessions import ENDING, Moment, take_snapshot
 from bottomup.dashboard.saving import session_stem
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.address import CopyAddress
+from bottomup.dashboard.views.deeds import hand_over, hidden_download, in_words
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, say
 from bottomup.data.errors import count
 from bottomup.sampler.ledger import LedgerError
@@ -79,10 +79,7 @@ class ShareView(pn.viewable.Viewer):
             theme_config=THEME,
         )
         self._save.on_click(lambda _event: self._begin())
-        # The button that can be reached with the keyboard is another one: this one only hands the file over.
-        self._file = pmui.FileDownload(
-            file=io.BytesIO(), filename=f"session{ENDING}", label="", auto=True, visible=False
-        )
+        self._file = hidden_download(f"session{ENDING}")
         self._layout = pn.Column(
             pn.pane.HTML(_ADDRESS, **_WORDS, margin=0),
             CopyAddress(sizing_mode="stretch_width", margin=(2, 0, 0, 0)),
@@ -147,10 +144,7 @@ class ShareView(pn.viewable.Viewer):
         release = release_of_session(session, snapshot)
         entry = await asyncio.to_thread(session.ledger.write, release)
         name = f"{session_stem(session, snapshot.extent().last_round, release.run)}{ENDING}"
-        self._file.param.update(file=io.BytesIO(contents), filename=name)
-        # The browser takes notice of other data only: the same session may be saved twice.
-        self._file.data = None
-        self._file.transfer(download=True)
+        hand_over(self._file, name, contents)
         size = count(max(1, round(len(contents) / 1e6)), "megabyte")
         return (
             f'<p class="done" role="status"><b>Saved</b> {html.escape(name)}, {size}: {snapshot.words()}. '
@@ -158,12 +152,10 @@ class ShareView(pn.viewable.Viewer):
         )
 
     def _fail(self, error: Exception) -> None:
-        words = str(error) or type(error).__name__
-        if isinstance(error, LedgerError):
-            words += " Another file is named with --ledger when the page is started."
-        else:
+        if not isinstance(error, LedgerError):
             logger.error("The session could not be saved.", exc_info=error)
-        self._say(f'<p class="error" role="alert"><b>Nothing was saved.</b> {html.escape(words)}</p>')
+        words = html.escape(in_words(error))
+        self._say(f'<p class="error" role="alert"><b>Nothing was saved.</b> {words}</p>')
 
     def _say(self, words: str) -> None:
         self._message.param.update(object=words, visible=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import html
-import io
 import logging
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.releases import read_books, release_of_charts
 from bottomup.dashboard.saving import ensemble_stem
 from bottomup.dashboard.session import Session
+from bottomup.dashboard.views.deeds import hand_over, hidden_download
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME
 from bottomup.sampler.ledger import LedgerError
 
@@ -68,7 +68,7 @@ class TableSaving(pn.viewable.Viewer):
         self._close = _button("Close", "text", "close")
         self._close.on_click(lambda *_: self.put_away())
         # The button that can be reached with the keyboard is another one: this one only hands the file over.
-        self._file = pmui.FileDownload(file=io.BytesIO(), filename=ending, label="", auto=True, visible=False)
+        self._file = hidden_download(ending)
         self._layout = pn.Column(
             self._words,
             pn.Row(self._save, self._close, self._file, margin=0),
@@ -119,10 +119,7 @@ class TableSaving(pn.viewable.Viewer):
         text = await asyncio.to_thread(table.text)
         entry = await asyncio.to_thread(session.ledger.write, release)
         name = f"{ensemble_stem(session, table.sample.epsilon, release.score, release.run)}_{self._ending}"
-        self._file.param.update(file=io.BytesIO(text.encode("utf-8-sig")), filename=name)
-        # The browser takes notice of other data only: the same table may be saved twice.
-        self._file.data = None
-        self._file.transfer(download=True)
+        hand_over(self._file, name, text.encode("utf-8-sig"))
         return f"<b>Saved</b> {html.escape(name)}. {added_sentence(entry)}"
 
 
