@@ -24,6 +24,7 @@ from bottomup.dashboard.starting import (
     hopeless_sentence,
     stopping,
 )
+from bottomup.dashboard.study_attack import change_of
 from bottomup.dashboard.walk_options import choose_mixture, prepare_walk, seed_option
 from bottomup.data.errors import DataError, count, list_some
 
@@ -224,7 +225,7 @@ def _make_attack(
 ) -> "Attack":
     import numpy as np
 
-    from bottomup.data.changes import find_cluster, flood, replace_by_drawn, replace_cluster
+    from bottomup.data.changes import find_cluster, flood, replace_cluster
     from bottomup.data.testimonies import read_testimonies
     from bottomup.sampler.attack import Attack
 
@@ -241,18 +242,15 @@ def _make_attack(
                 remedy="Name another with --flood.",
             )
         return Attack.prepare(change, flooded=options.flood, copies_count_once=once)
-    cluster = find_cluster(testimonies, options.cluster)
     if options.adversary is None:
-        across = None if inputs.enacted is None else inputs.enacted.assignment
-        change = replace_by_drawn(
-            testimonies, geography, cluster, starts.n_districts, options.adversary_seed, across
-        )
+        change = change_of(inputs, starts.n_districts, options.cluster, options.adversary_seed)
     else:
         given = read_testimonies(options.adversary, geography, crosswalk=options.crosswalk)
         shapes = [given.units_of(int(place)) for place in np.flatnonzero(given.sizes)]
         nowhere = [name for name, size in zip(given.ids, given.sizes, strict=True) if not size]
         if nowhere:
             print(f"Left out of {options.adversary}, with no unit on the map: {list_some(nowhere)}")
+        cluster = find_cluster(testimonies, options.cluster)
         change = replace_cluster(testimonies, geography, cluster, shapes)
     return Attack.prepare(change, copies_count_once=once)
 

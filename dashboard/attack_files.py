@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bottomup.dashboard.attack_report import Outcome, ScoreOutcome
 from bottomup.dashboard.attack_words import sentences
+from bottomup.dashboard.study_attack import write_submitted
 
 if TYPE_CHECKING:
     from bottomup.dashboard.attack_runs import Run
-    from bottomup.data.changes import Change
     from bottomup.data.geography import Geography
     from bottomup.sampler.attack import Attack, Trial
     from bottomup.sampler.attack_findings import Estimate, Finding, Point
@@ -92,7 +92,8 @@ class AttackFolder:
         self._folder = folder
         self._description = description
         folder.mkdir(parents=True, exist_ok=True)
-        _write_adversary(folder / ADVERSARY, geography, attack.submitted)
+        submitted = attack.submitted
+        write_submitted(folder / ADVERSARY, geography, submitted.after, submitted.added.tolist())
         self._save({"complete": False})
 
     def finish(self, outcome: Outcome, trials: "Sequence[Trial]", is_complete: bool) -> None:
@@ -121,22 +122,6 @@ class AttackFolder:
     def _save(self, outcome: dict[str, Any]) -> None:
         text = json.dumps({**self._description, "outcome": outcome}, indent=2, allow_nan=False)
         (self._folder / RECORD).write_text(text + "\n", encoding="utf-8")
-
-
-def _write_adversary(path: Path, geography: "Geography", change: "Change") -> None:
-    """The testimonies put in, in a form that is read as testimonies again."""
-    after = change.after
-    clusters = after.clusters
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["testimony", "unit", *([] if clusters is None else ["cluster"])])
-        for place in change.added.tolist():
-            cluster = []
-            if clusters is not None:
-                number = int(clusters.of_testimony[place])
-                cluster = [clusters.names[number] if number >= 0 else ""]
-            for unit in after.units_of(place).tolist():
-                writer.writerow([after.ids[place], geography.ids[unit], *cluster])
 
 
 def _rows(outcome: Outcome, found: ScoreOutcome, finding: "Finding") -> list[dict[str, Any]]:

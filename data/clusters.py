@@ -22,7 +22,7 @@ from bottomup.data.snapping import snap_polygons
 from bottomup.data.tables import find_column, text_ids
 from bottomup.data.testimonies import Clusters, Testimonies
 
-__all__ = ["Zones", "cluster_as", "cluster_by_zones", "read_zones", "zone_of"]
+__all__ = ["Zones", "cluster_as", "cluster_by_zones", "is_by_distance", "read_zones", "zone_of"]
 
 NAME_COLUMNS = ("name", "zone", "county", "countyname", "namelsad", "label", *ID_COLUMNS)
 """Columns of a layer that its zones may be called by."""
@@ -91,6 +91,11 @@ def read_zones(name: str | Path, geography: Geography) -> Zones:
     return Zones(names, of_unit, source)
 
 
+def is_by_distance(name: str | Path) -> bool:
+    """Whether a user's choice of clusters asks for those of near testimonies, see `cluster_as`."""
+    return str(name).split(":")[0].strip().lower() == HAUSDORFF
+
+
 def cluster_as(name: str | Path, testimonies: Testimonies, geography: Geography) -> Testimonies:
     """The same testimonies in clusters of the user's choice.
 
@@ -107,8 +112,8 @@ def cluster_as(name: str | Path, testimonies: Testimonies, geography: Geography)
     DataError
         When there are no such zones, no such linkage, or there cannot be that many clusters.
     """
-    method, *more = [part.strip() for part in str(name).split(":")]
-    if method.lower() != HAUSDORFF or str(name) in geography.columns:
+    _, *more = [part.strip() for part in str(name).split(":")]
+    if not is_by_distance(name) or str(name) in geography.columns:
         return cluster_by_zones(testimonies, geography, read_zones(name, geography))
     if not more or not more[0].isdecimal():
         raise DataError(
