@@ -33,6 +33,7 @@ __all__ = [
     "load_inputs",
     "load_map",
     "name_options",
+    "option_words",
     "page_arguments",
     "parse_page_options",
     "read_enacted",
@@ -278,6 +279,11 @@ def page_arguments(options: argparse.Namespace) -> list[str]:
     """Return the command line that gives the same options of a page again."""
     parser = argparse.ArgumentParser()
     add_page_options(parser)
+    return option_words(parser, options)
+
+
+def option_words(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
+    """Return the command line that gives the options that a parser knows again."""
     arguments = []
     for name in vars(parser.parse_args([])):
         value = getattr(options, name)

@@ -12,8 +12,10 @@ import pytest
 
 from bottomup.dashboard import sweep, sweep_cells
 from bottomup.dashboard.cli import main
-from bottomup.dashboard.study import find_study, read_study
+from bottomup.dashboard.study_file import find_study, read_study
+from bottomup.dashboard.study_folder import StudyFolder
 from bottomup.data.errors import DataError
+from bottomup.sampler.diagnostics import diagnose
 
 DYING = Path(__file__).parents[1] / "dying.py"
 CELLS = ["testimony-seed1", "testimony-seed2", "cluster-seed1", "cluster-seed2"]
@@ -86,18 +88,21 @@ def check_summary(out):
             assert row[f"sd_{column}"] == pytest.approx(found[column].std(), rel=1e-5)
             share = (found[column] > enacted[column]).mean()
             assert row[f"share_above_enacted_{column}"] == pytest.approx(share, rel=1e-5)
-        outcomes = [json.loads((folder / "run.json").read_text())["outcome"] for folder in folders]
-        quantities = [
-            quantity
-            for outcome in outcomes
-            for rung in outcome["diagnostics"]["by_epsilon"]
-            for quantity in rung["quantities"].values()
-            if rung["epsilon"] == row["epsilon"]
+        chains = [
+            chain[chain["epsilon"] == row["epsilon"]]
+            for folder in folders
+            for _, chain in pd.read_parquet(folder / "plans.parquet").groupby("chain")
         ]
-        assert row["largest_rhat"] == max(quantity["rhat"] for quantity in quantities)
-        assert row["least_ess"] == min(
-            min(quantity["ess_bulk"], quantity["ess_tail"]) for quantity in quantities
+        assert row["chains"] == len(chains) == 4
+        quantities = diagnose(
+            {
+                name: [chain[name] for chain in chains]
+                for name in ("score_testimony", "score_cluster", "cut_edges")
+            }
         )
+        assert row["largest_rhat"] == pytest.approx(max(each.rhat for each in quantities), rel=1e-5)
+        sizes = [size for each in quantities for size in (each.ess_bulk, each.ess_tail)]
+        assert row["least_ess"] == pytest.approx(min(sizes), rel=1e-5)
 
 
 def test_each_cell_is_the_run_that_sample_makes(study, unbroken, monkeypatch, capsys):
@@ -112,7 +117,9 @@ def test_each_cell_is_the_run_that_sample_makes(study, unbroken, monkeypatch, ca
     assert "4 of 4 cells finished; their runs are in" in said
     check_summary(out)
     record = json.loads((out / "study.json").read_text())
-    assert record["runs"] == {name: found[name][0] for name in CELLS}
+    assert {name: run["run"] for name, run in record["runs"].items()} == {
+        name: found[name][0] for name in CELLS
+    }
     assert {Path(path).name for path in record["files"]} == {"nodes.csv", "edges.csv", "testimonies.csv"}
 
     monkeypatch.chdir(study.parent)
@@ -164,7 +171,7 @@ def test_a_study_that_is_broken_off_and_grows_ends_as_one_that_is_not(study, unb
     assert f"To go on: bottomup sweep {study} --out {out}" in said
 
     # The other one is killed in the middle.
-    (cell,) = [cell for cell in read_study(study).cells() if cell.name == "cluster-seed1"]
+    (cell,) = [cell for cell in read_study(study).cells(out) if cell.name == "cluster-seed1"]
     child = [sys.executable, str(DYING), "300", *cell.options, "--out", str(out / cell.name)]
     killed = subprocess.run(child, cwd=study.parent, capture_output=True, text=True, timeout=300)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -185,7 +192,10 @@ def test_a_study_that_is_broken_off_and_grows_ends_as_one_that_is_not(study, unb
     study.write_text(STUDY.replace("steps = 8000", "steps = 9000").replace("[1, 2]", "[1, 3]"))
     error = refusal()
     assert "The study has changed since" in error
-    assert ": sweep.seeds, sweep.steps. Only scores and seeds may be added." in error
+    assert (
+        ": sweep.seeds, sweep.steps. Only scores, seeds, further cut edges and an attack may be added."
+        in error
+    )
     study.write_text(STUDY)
     testimonies = study.parent / "testimonies.csv"
     testimonies.write_text(testimonies.read_text() + "c,70\n")
@@ -207,7 +217,11 @@ def test_runs_of_others_are_left_alone(study, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[law]", "[laws]", "the study has unknown keys: laws. Allowed are inputs, law, sweep."),
+        (
+            "[law]",
+            "[laws]",
+            "the study has unknown keys: laws. Allowed are title, inputs, law, sweep, attack.",
+        ),
         ("plan =", "plans =", "[inputs] has unknown keys: plans. Allowed are demo, units, "),
         ("tolerance = 0.3", "tolerance = true", "law.tolerance must be a number; got true."),
         ("tolerance = 0.3", "tolerance = nan", "law.tolerance must be a number; got nan."),
@@ -225,6 +239,12 @@ def test_runs_of_others_are_left_alone(study, capsys):
         ("thin = 80", "thin = 9000", "--thin between 1 and --steps; got 8000 and 9000."),
         ('units = "nodes.csv"', "", "[inputs] names no map."),
         ("[law]", "[law", "is not TOML: "),
+        ("[inputs]", "title = 3\n[inputs]", "title must be a text; got 3."),
+        ("[0, 2]", "{testimony = [0, 2]}", "sweep.epsilons must be a list, or a table with lists for "),
+        ("[0, 2]", "{testimony = [0], cluster = []}", "sweep.epsilons.cluster must be a list of numbers"),
+        ("seeds =", "cut_edges = [-1]\nseeds =", "sweep.cut_edges must be a list of numbers from 0 up"),
+        ("tolerance = 0.3", "cut_edges = 3\n[attack]\ncluster = 3", "attack.cluster must be a text; got 3."),
+        ('testimonies = "testimonies.csv"', "", "sweep.scores is given, and [inputs] names no testimonies."),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_by_name(tmp_path, old, new, message):
@@ -240,7 +260,7 @@ def test_a_study_that_cannot_be_is_refused_by_name(tmp_path, old, new, message):
 def test_without_lists_a_study_is_the_run_of_the_command(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text("[inputs]\ndemo = true\n[sweep]\nepsilons = [0.5]\n")
-    (cell,) = read_study(path).cells()
+    (cell,) = read_study(path).cells(tmp_path)
     assert cell.name == "testimony-seed1"
     assert cell.options == ("sample", "--demo", "--score=testimony", "--seed=1", "--epsilon=0.5")
 
@@ -248,11 +268,70 @@ def test_without_lists_a_study_is_the_run_of_the_command(tmp_path):
 def test_a_study_of_the_demonstration_comes_along(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shipped = find_study("demo")
-    assert [cell.name for cell in read_study(shipped).cells()] == CELLS
+    assert [cell.name for cell in read_study(shipped).cells(tmp_path)] == CELLS
     assert main(["sweep", "gone.toml", "--out", "out"]) == 2
     error = capsys.readouterr().err
-    assert "gone.toml is not a file. Name the file of a study, or `demo`" in error
-    assert str(shipped) in error
+    assert "gone.toml is not a file." in error
+    assert "come along: demo, missouri, new-hampshire. They are" in error
+    assert str(shipped.parent) in error
     # A file of the user's that is called the same goes first.
     Path("demo").write_text("[inputs]\ndemo = true\n")
-    assert len(read_study(find_study("demo")).cells()) == 1
+    assert len(read_study(find_study("demo")).cells(tmp_path)) == 1
+
+
+def test_a_study_without_testimonies_goes_through_cut_edges(grid_tables, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "study.toml"
+    path.write_text("[law]\ntolerance = 0.6\n[sweep]\ncut_edges = [8, 12.5]\nsteps = 400\nthin = 40\n")
+    command = ["sweep", "study.toml", "--out", "out"]
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    assert "[inputs] names no map. Name the file of units there or with --units" in capsys.readouterr().err
+
+    # Inputs on the command line are relative to where it is entered.
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    command = ["sweep", "../study.toml", "--out", "out"]
+    command += ["--units", "../nodes.csv", "--edges", "../edges.csv", "--plan", "even", "--start", "uneven"]
+    assert main(command) == 0
+    folder = StudyFolder.open("out")
+    cells = {cell.name: cell for cell in folder.cells}
+    assert list(cells) == ["baseline-cuts8-seed1", "baseline-cuts12.5-seed1"]
+    for name, cut_edges in zip(cells, (8, 12.5), strict=True):
+        run = json.loads((folder.path / name / "run.json").read_text())
+        assert run["target"]["cut_edges"] == cut_edges == cells[name].cut_edges
+        assert run["start_plans"] == ["even", "uneven"]
+        assert (cells[name].run, cells[name].score, cells[name].is_finished) == (run["name"], None, True)
+    table = pd.read_csv("out/summary.csv")
+    assert table["cut_edges"].tolist() == [8, 12.5]
+    assert table["score"].isna().all()
+    assert folder.load_inputs().enacted.name == "even"
+    capsys.readouterr()
+    (tmp_path / "nodes.csv").write_text((tmp_path / "nodes.csv").read_text() + "\n")
+    with pytest.raises(DataError, match=r"Files have changed .*nodes\.csv"):
+        folder.load_inputs()
+
+
+def test_an_attack_is_a_cell_more_for_each(study, monkeypatch, capsys):
+    text = STUDY.replace('"testimony", "cluster"', '"testimony"').replace("[1, 2]", "[1]")
+    study.write_text(text)
+    out = study.parent / "out"
+    command = ["sweep", str(study), "--out", str(out)]
+    assert main(command) == 0
+    study.write_text(text + "\n[attack]\nadversary_seed = 3\n")
+    capsys.readouterr()
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "testimony-seed1: finished before" in said
+    assert "testimony-attacked-seed1: ends after" in said
+    assert "Attack: " in said
+    honest, attacked = StudyFolder.open(out).cells
+    assert (honest.is_attacked, attacked.is_attacked) == (False, True)
+    runs = [json.loads((cell.folder / "run.json").read_text()) for cell in (honest, attacked)]
+    assert runs[0]["testimonies"]["digest"] != runs[1]["testimonies"]["digest"]
+    assert runs[0]["testimonies"]["n_testimonies"] == runs[1]["testimonies"]["n_testimonies"]
+    assert runs[0]["target"] == runs[1]["target"]
+    assert pd.read_csv(out / "summary.csv")["attacked"].tolist() == [0, 0, 1, 1]
+    study.write_text(text + "\n[attack]\nadversary_seed = 4\n")
+    assert main(command) == 2
+    assert "attack.adversary_seed" in capsys.readouterr().err
