@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from bottomup.dashboard.answers import QUESTIONS
+from bottomup.dashboard.chart import Chart
 from bottomup.dashboard.prints.sheet import Form
 from bottomup.dashboard.releases import Books
-from bottomup.dashboard.report_charts import Chart, chart_titles, make_chart
+from bottomup.dashboard.report_charts import chart_titles, make_chart
 from bottomup.dashboard.report_html import document, figure, section
 from bottomup.dashboard.report_material import Material
 from bottomup.dashboard.report_parts import (

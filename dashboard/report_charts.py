@@ -2,20 +2,17 @@
 
 import html
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from bottomup.dashboard.binning import choose_bins
+from bottomup.dashboard.chart import Chart
 from bottomup.dashboard.chart_tables import scores_table, shares_table, tradeoff_table
 from bottomup.dashboard.early import early_words
 from bottomup.dashboard.fates import frequencies
-from bottomup.dashboard.fates_file import spreadsheet_text
 from bottomup.dashboard.influence import odds_sentence
 from bottomup.dashboard.pool import Sample
 from bottomup.dashboard.prepared import Prepared
@@ -23,7 +20,6 @@ from bottomup.dashboard.prints.influence_print import draw_influence
 from bottomup.dashboard.prints.map_print import draw_map
 from bottomup.dashboard.prints.score_prints import draw_histogram, draw_tradeoff
 from bottomup.dashboard.prints.share_prints import draw_boxes, draw_clusters
-from bottomup.dashboard.prints.sheet import Form, house_style, picture
 from bottomup.dashboard.report_material import Material
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.tradeoff import tradeoff_sentence
@@ -37,51 +33,16 @@ from bottomup.dashboard.wording import (
 from bottomup.sampler.promise import Promise
 from bottomup.sampler.statistics import district_shares
 
-__all__ = ["GROUP_SIZES", "Chart", "chart_titles", "lets_out", "make_chart", "plain", "table_csv"]
+__all__ = ["GROUP_SIZES", "chart_titles", "lets_out", "make_chart", "plain"]
 
 LetsOut = Literal["nothing", "the plan", "the charts", "every ε"]
 GROUP_SIZES = (1, 3, 9)
 """Of testimonies that act together."""
 
 
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """A chart that can be drawn.
-
-    Attributes
-    ----------
-    key, title : str
-        See `chart_titles`.
-    alt : str
-        What it shows, as plain text.
-    table : pandas.DataFrame
-        Its numbers.
-    draw : callable
-        Makes the figure; to be called within `house_style`.
-    """
-
-    key: str
-    title: str
-    alt: str
-    table: pd.DataFrame
-    draw: Callable[[], Figure]
-
-    def picture(self, form: Form) -> bytes:
-        """The chart as a file."""
-        with house_style(text_as_text=True):
-            return picture(self.draw(), form, self.title)
-
-
 def plain(words: str) -> str:
     """HTML without its marks."""
     return html.unescape(re.sub(r"<[^>]*>", "", words))
-
-
-def table_csv(frame: pd.DataFrame) -> str:
-    """A table as CSV, in which a spreadsheet takes no name for a formula."""
-    return frame.map(lambda value: spreadsheet_text(value) if isinstance(value, str) else value).to_csv(
-        index=False, lineterminator="\n"
-    )
 
 
 def chart_titles(prepared: Prepared) -> dict[str, str]:

@@ -8,10 +8,11 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from bottomup.dashboard.chart import Chart, table_csv
 from bottomup.dashboard.ledger_words import added_sentence, adding_sentence, plans_sentence, sum_words
 from bottomup.dashboard.releases import Books, hold, read_books, release_of, was_released
 from bottomup.dashboard.report import PARTS, draw_charts, shows_plan, shows_plans, write_report
-from bottomup.dashboard.report_charts import Chart, chart_titles, lets_out, make_chart, table_csv
+from bottomup.dashboard.report_charts import chart_titles, lets_out, make_chart
 from bottomup.dashboard.report_material import Material, gather, release_behind, take
 from bottomup.dashboard.saving import file_stem
 from bottomup.dashboard.session import Session, ShownPlan

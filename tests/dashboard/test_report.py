@@ -18,12 +18,13 @@ import panel_material_ui as pmui
 import pytest
 from PIL import Image
 
+from bottomup.dashboard.chart import table_csv
 from bottomup.dashboard.health import RungFigures
 from bottomup.dashboard.prepared import prepare
 from bottomup.dashboard.releases import read_books, release_of
 from bottomup.dashboard.reliability import Reliability
 from bottomup.dashboard.report import PARTS, draw_charts, write_report
-from bottomup.dashboard.report_charts import chart_titles, lets_out, make_chart, table_csv
+from bottomup.dashboard.report_charts import chart_titles, lets_out, make_chart
 from bottomup.dashboard.report_material import gather, release_behind, take
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.slots import FairSlots
