@@ -171,7 +171,7 @@ def _attack(options: argparse.Namespace) -> int:
             for before, after in zip(trials[::2], trials[1::2], strict=True)
         ),
         are_comparable=len(starts.plans) > 1 and are_unlike(starts.plans, starts.n_districts),
-        hopeless=_hopeless_groups(attack, inputs, starts.upper),
+        hopeless=attack.hopeless(inputs.geography.population, starts.upper),
         is_flood=options.flood is not None,
     )
     _show(outcome)
@@ -264,16 +264,6 @@ def _name_hopeless(attack: "Attack", inputs: Inputs, starts: Starts) -> None:
     theirs = sorted(attack.adversary.hopeless(population, starts.upper))
     if theirs:
         print(f"Nor can any keep these of the attack's whole: {list_some(theirs)}")
-
-
-def _hopeless_groups(attack: "Attack", inputs: Inputs, upper: int) -> frozenset[str]:
-    """The groups of which no plan can keep any community whole."""
-    population = inputs.geography.population
-    return frozenset(
-        name
-        for name, group in attack.groups.items()
-        if group.ids and len(group.hopeless(population, upper)) == len(group.ids)
-    )
 
 
 def _show(outcome: "Outcome") -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bottomup.sampler.attack import Attack, Trial
     from bottomup.sampler.attack_findings import Estimate, Finding, Point
 
-__all__ = ["FILES", "AttackFolder", "describe_attack"]
+__all__ = ["COLUMNS", "FILES", "AttackFolder", "describe_attack", "rows_of"]
 
 RECORD, TABLE, ADVERSARY, FIGURE, PICTURE = (
     "attack.json",
@@ -35,6 +35,7 @@ COLUMNS = (
     *("best_share", "best_share_error"),
     *("limit", "limit_with_error", "predicted", "predicted_error", "predicted_effective_size"),
 )
+"""Of the table, which has a row for each score, epsilon, data set and group."""
 
 
 def describe_attack(attack: "Attack", runs: "Sequence[Run]", options: argparse.Namespace) -> dict[str, Any]:
@@ -102,8 +103,7 @@ class AttackFolder:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             for found in outcome.scores:
-                for finding in found.findings:
-                    writer.writerows(_rows(outcome, found, finding))
+                writer.writerows(rows_of(outcome, found))
         if any(found.findings for found in outcome.scores):
             # Imported here: the figure's library takes a second, and nothing else needs it.
             from bottomup.dashboard.attack_figure import save_figure
@@ -124,7 +124,24 @@ class AttackFolder:
         (self._folder / RECORD).write_text(text + "\n", encoding="utf-8")
 
 
-def _rows(outcome: Outcome, found: ScoreOutcome, finding: "Finding") -> list[dict[str, Any]]:
+def rows_of(outcome: Outcome, found: ScoreOutcome) -> list[dict[str, Any]]:
+    """What one score has shown, row by row; a figure that there is not is left out.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    found : ScoreOutcome
+        Of this outcome.
+
+    Returns
+    -------
+    list of dict
+        By the names in ``COLUMNS``.
+    """
+    return [row for finding in found.findings for row in _rows_at(outcome, found.score, finding)]
+
+
+def _rows_at(outcome: Outcome, score: str, finding: "Finding") -> list[dict[str, Any]]:
     rows = []
     for data_set, point in (("honest", finding.honest), ("attacked", finding.attacked)):
         for group, communities in outcome.attack.groups.items():
@@ -132,7 +149,7 @@ def _rows(outcome: Outcome, found: ScoreOutcome, finding: "Finding") -> list[dic
             if kept is None:
                 continue
             row: dict[str, Any] = {
-                "score": found.score,
+                "score": score,
                 "epsilon": finding.epsilon,
                 "data_set": data_set,
                 "group": group,

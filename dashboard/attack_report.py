@@ -12,7 +12,7 @@ from bottomup.sampler.problem import Score
 from bottomup.sampler.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
-    from bottomup.sampler.attack import Attack, Trial
+    from bottomup.sampler.attack import Attack, Measured
 
 __all__ = ["Outcome", "ScoreOutcome", "read_score", "table"]
 
@@ -49,18 +49,17 @@ class ScoreOutcome:
         return _pool(first.honest.estimates[quantity], first.attacked.estimates[quantity])
 
 
-def read_score(before: "Trial", after: "Trial", epsilons: Sequence[float]) -> ScoreOutcome:
-    """Read two trials, of the testimonies as submitted and as attacked, at every epsilon."""
-    score = before.ladder.target.score
-    sensitivities = before.ladder.problem.sensitivity(score), after.ladder.problem.sensitivity(score)
-    found = ScoreOutcome(score, (), *sensitivities)
+def read_score(before: "Measured", after: "Measured", epsilons: Sequence[float]) -> ScoreOutcome:
+    """Read the draws for testimonies as submitted, and as attacked, at every epsilon."""
+    measure = before.measure
+    sensitivities = measure.sensitivity, after.measure.sensitivity
+    found = ScoreOutcome(measure.score, (), *sensitivities)
     readers = Reader(before), Reader(after)
     if not all(reader.has_draws for reader in readers):
         return found
-    cost = before.attack.change.cost if found.has_limit else None
-    return ScoreOutcome(
-        score, tuple(compare(*readers, epsilon, cost) for epsilon in epsilons), *sensitivities
-    )
+    cost = measure.attack.change.cost if found.has_limit else None
+    findings = tuple(compare(*readers, epsilon, cost) for epsilon in epsilons)
+    return ScoreOutcome(measure.score, findings, *sensitivities)
 
 
 def _pool(one: Estimate, other: Estimate) -> Estimate:

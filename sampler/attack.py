@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,9 @@ from bottomup.data.testimonies import pack_units, people_in
 from bottomup.sampler.chain import Records
 from bottomup.sampler.counterfactual import Counterfactual
 from bottomup.sampler.ladder import Ladder
+from bottomup.sampler.problem import Problem, Score
 from bottomup.sampler.recording import BATCH_BYTES, draws_of_rung
-from bottomup.sampler.sensitivity import Weighting, unit_weights
+from bottomup.sampler.sensitivity import Sensitivity, Weighting, unit_weights
 from bottomup.sampler.statistics import find_preserved
 from bottomup.sampler.traces import Thinning
 from bottomup.sampler.types import FloatArray, IntArray, LongArray
@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from bottomup.data import Testimonies
     from bottomup.data.changes import Change
 
-__all__ = ["MIN_ROUNDS", "QUANTITIES", "Attack", "Communities", "Draws", "Trial", "run_trials"]
+__all__ = [
+    "MIN_ROUNDS",
+    "QUANTITIES",
+    "Attack",
+    "Communities",
+    "Draws",
+    "Measure",
+    "Measured",
+    "Trial",
+    "run_trials",
+]
 
 QUANTITIES = (
     *("kept_honest", "kept_adversary", "kept_others"),
@@ -139,6 +149,14 @@ class Attack:
         """The communities by the name of their group."""
         return {"honest": self.honest, "adversary": self.adversary, "others": self.others}
 
+    def hopeless(self, population: LongArray, upper: int) -> frozenset[str]:
+        """Names of the groups of which no plan can keep any community whole."""
+        return frozenset(
+            name
+            for name, group in self.groups.items()
+            if group.ids and len(group.hopeless(population, upper)) == len(group.ids)
+        )
+
     def measure(
         self, plans: NDArray[np.integer], n_districts: int, weighting: Weighting
     ) -> tuple[dict[str, FloatArray], NDArray[np.bool_]]:
@@ -212,6 +230,66 @@ class Draws:
         return self.figures[:, len(QUANTITIES)]
 
 
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What is measured of every plan of one data set at one score.
+
+    Attributes
+    ----------
+    attack : Attack
+    problem : Problem
+        With the testimonies of the data set.
+    score : {"testimony", "cluster"}
+    n_districts : int
+    counterfactual : Counterfactual or None
+        Of the attack's change, for the data set before it: what its draws say about the other.
+    """
+
+    attack: Attack
+    problem: Problem
+    score: Score
+    n_districts: int
+    counterfactual: Counterfactual | None = None
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the score."""
+        return self.problem.sensitivity(self.score)
+
+    def begin(self, n_rungs: int) -> list[Draws]:
+        """Room for the draws of one ladder, rung by rung."""
+        n_communities = len(self.attack.honest.ids) + len(self.attack.adversary.ids)
+        max_draws = draws_of_rung(n_rungs)
+        return [Draws(n_communities, max_draws) for _ in range(n_rungs)]
+
+    def take(
+        self, plans: NDArray[np.integer], scores: FloatArray, cut_edges: NDArray[np.integer]
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The figures of some plans, and which communities each keeps whole, as :class:`Draws` has them."""
+        found, kept = self.attack.measure(plans, self.n_districts, self.problem.weighting)
+        found |= {"score": scores, "cut_edges": cut_edges.astype(np.float64)}
+        gain = np.full(len(plans), np.nan)
+        if self.counterfactual is not None:
+            gain = self.counterfactual.exponent_change(plans, scores, 1.0)
+        return np.column_stack([*(found[name] for name in QUANTITIES), gain]), kept
+
+
+class Measured(Protocol):
+    """Draws of one data set at one score from ladders with the same rungs, wherever they come from."""
+
+    @property
+    def measure(self) -> Measure:
+        """What has been measured."""
+
+    @property
+    def epsilons(self) -> FloatArray:
+        """The rungs, float64 array, ascending."""
+
+    @property
+    def draws(self) -> Sequence[Sequence[Draws]]:
+        """For each ladder, at each rung."""
+
+
 class Trial:
     """One data set at one score: ladders that are run, and the fate of the communities in their plans.
 
@@ -221,20 +299,16 @@ class Trial:
         After its burn-in.
     attack : Attack
     counterfactual : Counterfactual, optional
-        Of the attack's change, for the data set before it: what its draws say about the other.
+        See :class:`Measure`.
     """
 
     def __init__(self, ladder: Ladder, attack: Attack, counterfactual: Counterfactual | None = None) -> None:
+        target = ladder.target
         self.ladder = ladder
-        self.attack = attack
-        self._counterfactual = counterfactual
+        self.measure = Measure(attack, ladder.problem, target.score, target.n_districts, counterfactual)
         self._before = ladder.rounds
         self.seconds = 0.0
-        n_communities = len(attack.honest.ids) + len(attack.adversary.ids)
-        max_draws = draws_of_rung(ladder.n_rungs)
-        self.draws = [
-            [Draws(n_communities, max_draws) for _ in range(ladder.n_rungs)] for _ in range(ladder.n_ladders)
-        ]
+        self.draws = [self.measure.begin(ladder.n_rungs) for _ in range(ladder.n_ladders)]
 
     @property
     def n_rounds(self) -> int:
@@ -242,14 +316,9 @@ class Trial:
         return self.ladder.rounds - self._before
 
     @property
-    def predicts(self) -> bool:
-        """Whether the draws say what the attacked law would give."""
-        return self._counterfactual is not None
-
-    @cached_property
-    def delta(self) -> float:
-        """Sensitivity of the score."""
-        return self.ladder.problem.sensitivity(self.ladder.target.score).delta
+    def epsilons(self) -> FloatArray:
+        """The rungs."""
+        return self.ladder.epsilons
 
     def advance(self, n_rounds: int, is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Run rounds and measure the plans of each."""
@@ -261,23 +330,15 @@ class Trial:
             for records, draws in zip((records for row in parts for records in row), all_draws, strict=True)
         ]
         # Together: what is made for a measurement is the same for all plans.
-        figures, kept = self._measure(Records.concatenate(chosen))
+        records = Records.concatenate(chosen)
+        is_whole = self.measure.score == "testimony"
+        scores = records.score_testimony if is_whole else records.score_cluster
+        figures, kept = self.measure.take(records.assignment, scores, records.cut_edges)
         end = 0
-        for draws, records in zip(all_draws, chosen, strict=True):
-            begin, end = end, end + len(records.step)
+        for draws, own in zip(all_draws, chosen, strict=True):
+            begin, end = end, end + len(own.step)
             draws.append(figures[begin:end], kept[begin:end])
         self.seconds += time.perf_counter() - began
-
-    def _measure(self, records: Records) -> tuple[FloatArray, NDArray[np.bool_]]:
-        target, problem = self.ladder.target, self.ladder.problem
-        plans = records.assignment
-        found, kept = self.attack.measure(plans, target.n_districts, problem.weighting)
-        scores = records.score_testimony if target.score == "testimony" else records.score_cluster
-        found |= {"score": scores, "cut_edges": records.cut_edges.astype(np.float64)}
-        gain = np.full(len(plans), np.nan)
-        if self._counterfactual is not None:
-            gain = self._counterfactual.exponent_change(plans, scores, 1.0)
-        return np.column_stack([*(found[name] for name in QUANTITIES), gain]), kept
 
 
 def run_trials(

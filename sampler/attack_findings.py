@@ -1,4 +1,4 @@
-r"""What trials of an attack say at any epsilon, and what the promise allows.
+r"""What the draws of an attack say at any epsilon, and what the promise allows.
 
 **Estimates** are weighted means of the later half of the draws at the neighbouring rungs, see
 :mod:`bottomup.sampler.reweighting`. The effective size of a rung's mean is its bulk effective sample size
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bottomup.sampler.attack import QUANTITIES, Trial
+from bottomup.sampler.attack import QUANTITIES, Measured
 from bottomup.sampler.diagnostics import ESS_AT_LEAST, RHAT_BELOW, Convergence, diagnose
 from bottomup.sampler.promise import bounded_chance
 from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, weigh
@@ -68,7 +68,7 @@ class Estimate(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What a trial says at one epsilon."""
+    """What the draws say at one epsilon."""
 
     epsilon: float
     rungs: tuple[float, ...]
@@ -124,22 +124,22 @@ class Finding:
 
 
 class Reader:
-    """The later half of a trial's draws, with their diagnostics.
+    """The later half of the draws of ladders, with their diagnostics.
 
     Parameters
     ----------
-    trial : Trial
-        Not to be advanced meanwhile.
+    measured : Measured
+        No draws are to be added meanwhile.
     """
 
-    def __init__(self, trial: Trial) -> None:
-        self._trial = trial
+    def __init__(self, measured: Measured) -> None:
+        self._measured = measured
         self._known: dict[int, dict[str, Convergence]] = {}
 
     @property
     def has_draws(self) -> bool:
         """Whether the later half holds any."""
-        return min(len(draws.figures) for row in self._trial.draws for draws in row) >= 4
+        return min(len(draws.figures) for row in self._measured.draws for draws in row) >= 4
 
     def point(self, epsilon: float, is_attacked: bool = False) -> Point:
         """Estimates at an epsilon.
@@ -149,15 +149,15 @@ class Reader:
         epsilon : float
             Between the rungs' ends.
         is_attacked : bool
-            Weigh the draws to the attacked law; for a trial that predicts.
+            Weigh the draws to the attacked law; for draws with a counterfactual.
         """
-        trial, ladder = self._trial, self._trial.ladder
-        rungs = neighbouring_rungs(ladder.epsilons, epsilon)
+        epsilons, delta = self._measured.epsilons, self._measured.measure.sensitivity.delta
+        rungs = neighbouring_rungs(epsilons, epsilon)
         found = [self._convergences(rung) for rung in rungs]
         figures, kept = zip(*(self._later_half(rung) for rung in rungs), strict=True)
         weights = []
         for rung, rows in zip(rungs, figures, strict=True):
-            exponent = (epsilon - ladder.epsilons[rung]) / (2 * trial.delta) * rows[:, _SCORE]
+            exponent = (epsilon - epsilons[rung]) / (2 * delta) * rows[:, _SCORE]
             if is_attacked:
                 exponent = exponent + epsilon * rows[:, len(QUANTITIES)]
             weights.append(weigh(exponent))
@@ -177,10 +177,10 @@ class Reader:
             rhats = [by_name[name].rhat for by_name in found]
             estimates[name] = Estimate(mean, spread * doubt, doubt**-2, float(np.max(rhats)))
         each_kept = weight @ np.concatenate(kept)
-        n_honest = len(trial.attack.honest.ids)
+        n_honest = len(self._measured.measure.attack.honest.ids)
         return Point(
             epsilon=epsilon,
-            rungs=tuple(float(ladder.epsilons[rung]) for rung in rungs),
+            rungs=tuple(float(epsilons[rung]) for rung in rungs),
             n_draws=len(weight),
             estimates=estimates,
             kept={"honest": each_kept[:n_honest], "adversary": each_kept[n_honest:]},
@@ -188,7 +188,7 @@ class Reader:
 
     def _later_half(self, rung: int) -> tuple[FloatArray, Any]:
         """Figures and kept communities of all ladders at a rung, as many of each ladder."""
-        draws = [row[rung] for row in self._trial.draws]
+        draws = [row[rung] for row in self._measured.draws]
         n = self._convergences(rung)["score"].n_draws
         return (
             np.concatenate([each.figures[len(each.figures) - n :] for each in draws]),
@@ -197,7 +197,7 @@ class Reader:
 
     def _convergences(self, rung: int) -> dict[str, Convergence]:
         if rung not in self._known:
-            draws = [row[rung] for row in self._trial.draws]
+            draws = [row[rung] for row in self._measured.draws]
             found = diagnose({name: [each.quantity(name) for each in draws] for name in QUANTITIES})
             self._known[rung] = {each.quantity: each for each in found}
         return self._known[rung]
@@ -212,7 +212,7 @@ def compare(honest: Reader, attacked: Reader, epsilon: float, cost: float | None
     Parameters
     ----------
     honest, attacked : Reader
-        Of trials before and after the change; the first predicts.
+        Of the data sets before and after the change; the first has a counterfactual, so it predicts.
     epsilon : float
     cost : float or None
         How many times epsilon the odds can move, see :attr:`Change.cost`; None when no such promise holds.

@@ -5,25 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 import oracles
+from bottomup import sampler
 from bottomup.data.changes import Change, flood, replace_cluster
 from bottomup.data.clusters import Zones, cluster_by_zones
+from bottomup.data.errors import DataError
 from bottomup.data.geography import Geography
 from bottomup.data.testimonies import Testimonies, build_testimonies
-from bottomup.sampler.attack import QUANTITIES, Attack, Draws, Trial, run_trials
+from bottomup.sampler.attack import (
+    QUANTITIES,
+    Attack,
+    Draws,
+    Measure,
+    Measured,
+    Trial,
+    run_trials,
+)
 from bottomup.sampler.attack_findings import GROUPS, Point, Reader, compare
 from bottomup.sampler.counterfactual import Counterfactual
 from bottomup.sampler.enumeration import enumerate_plans, exact_law
 from bottomup.sampler.ladder import Ladder
 from bottomup.sampler.problem import Problem
 from bottomup.sampler.promise import bounded_chance
+from bottomup.sampler.runs import RunFolder
 from bottomup.sampler.sensitivity import Weighting
+from bottomup.sampler.sources import Ladders
 from bottomup.sampler.statistics import score_plans
+from bottomup.sampler.stored_draws import measure_stored
 from bottomup.sampler.target import Target
 
 EPSILONS = (0.0, 0.1, 1.0, 3.0)
@@ -78,6 +92,40 @@ def make_trials(change: Change, score: str, weighting: Weighting, n_rounds: int)
         trials.append(Trial(ladder, attack, counterfactual if seed == 0 else None))
     run_trials(trials, n_rounds)
     return trials
+
+
+def store_runs(
+    change: Change, score: str, weighting: Weighting, n_rounds: int, out: Path, rungs: Sequence[float] = RUNGS
+) -> list[Path]:
+    """The runs of `make_trials`, with their plans in folders and nothing measured."""
+    folders, problems = [out / "honest", out / "attacked"], problems_of(change, weighting)
+    plans = enumerate_plans(problems[0], 3, 3, 5)
+    for seed, (problem, folder) in enumerate(zip(problems, folders, strict=True)):
+        starts = [plans[0], plans[-1]]
+        ladder = Ladder(problem, make_target(score), starts, rungs, 31 + seed, steps_per_round=20)
+        ladder.advance(40, 41)
+        source = Ladders(ladder, 1)
+        with RunFolder(folder, make_geography(), 3, {"name": "x"}) as run:
+            for size in (1, n_rounds - 1):
+                run.write(source.advance(size))
+    return folders
+
+
+def measures_of(change: Change, score: str, weighting: Weighting) -> list[Measure]:
+    """Of the data sets before and after."""
+    attack, predicts = Attack.prepare(change), Counterfactual(make_geography(), change, score, weighting)
+    return [
+        Measure(attack, problem, score, 3, own)
+        for problem, own in zip(problems_of(change, weighting), (predicts, None), strict=True)
+    ]
+
+
+def assert_same_draws(one: Measured, other: Measured) -> None:
+    np.testing.assert_array_equal(one.epsilons, other.epsilons)
+    for row, twin in zip(one.draws, other.draws, strict=True):
+        for draws, same in zip(row, twin, strict=True):
+            np.testing.assert_array_equal(draws.figures, same.figures)
+            np.testing.assert_array_equal(draws.kept, same.kept)
 
 
 def exact_means(change: Change, score: str, weighting: Weighting, epsilon: float) -> list[dict[str, float]]:
@@ -193,10 +241,54 @@ def test_figures_do_not_depend_on_how_a_run_is_cut_up():
             trial.advance(size)
     for left, right in zip(one, other, strict=True):
         assert left.n_rounds == right.n_rounds == 24
-        for row, twin in zip(left.draws, right.draws, strict=True):
-            for draws, same in zip(row, twin, strict=True):
-                np.testing.assert_array_equal(draws.figures, same.figures)
-                np.testing.assert_array_equal(draws.kept, same.kept)
+        assert_same_draws(left, right)
+
+
+@pytest.mark.parametrize(("max_draws", "n_kept"), [(40, 35), (2_000, 70)])
+def test_stored_plans_give_the_figures_that_trials_give(kind, tmp_path, monkeypatch, max_draws, n_kept):
+    monkeypatch.setattr(sampler.attack, "draws_of_rung", lambda n_rungs: max_draws)
+    change = make_change()
+    trials = make_trials(change, *kind, n_rounds=70)
+    folders = store_runs(change, *kind, 70, tmp_path)
+    stored = [
+        measure_stored([folder], measure)
+        for folder, measure in zip(folders, measures_of(change, *kind), strict=True)
+    ]
+    for trial, found in zip(trials, stored, strict=True):
+        assert {len(draws.figures) for row in found.draws for draws in row} == {n_kept}
+        assert_same_draws(trial, found)
+    readers = [[Reader(own) for own in each] for each in (trials, stored)]
+    # Undefined figures are nan, which is like nothing, itself included.
+    one, other = (str(compare(*each, 0.5, change.cost)) for each in readers)
+    assert one == other
+
+
+def test_seeds_are_more_ladders(tmp_path):
+    change, kind = make_change(), KINDS[0]
+    folder, other = store_runs(change, *kind, 12, tmp_path)
+    measure = measures_of(change, *kind)[0]
+    once, twice = (measure_stored([folder] * n, measure) for n in (1, 2))
+    assert [len(each.draws) for each in (once, twice)] == [2, 4]
+    for draws, same in zip(twice.draws, [*once.draws, *once.draws], strict=True):
+        np.testing.assert_array_equal(draws[-1].figures, same[-1].figures)
+    with pytest.raises(DataError, match="not those that these testimonies give") as found:
+        measure_stored([folder, other], measure)
+    assert str(other) in str(found.value)
+
+
+def test_runs_that_do_not_belong_together_are_refused(tmp_path):
+    change, kind = make_change(), KINDS[0]
+    measure = measures_of(change, *kind)[0]
+    folders = [
+        store_runs(change, *kind, 4, tmp_path / name, rungs)[0]
+        for name, rungs in (("a", RUNGS), ("b", [0.0, 0.7, 1.6, 3.0]))
+    ]
+    with pytest.raises(DataError, match=r"the same epsilons: 0, 0.7, 1.5, 3, and 0, 0.7, 1.6, 3\."):
+        measure_stored(folders, measure)
+    with RunFolder(tmp_path / "empty", make_geography(), 3, {"name": "x"}):
+        pass
+    with pytest.raises(DataError, match="holds no plans"):
+        measure_stored([tmp_path / "empty"], measure)
 
 
 def test_the_clock_gives_all_trials_as_many_rounds():
