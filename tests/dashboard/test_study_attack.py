@@ -1,10 +1,17 @@
 """The attack of a study: its testimonies in a table that gives the same scores again."""
 
+import argparse
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from bottomup.dashboard.attack_files import COLUMNS
+from bottomup.dashboard.attack_words import sentences
+from bottomup.dashboard.cli import main
+from bottomup.dashboard.options import add_input_options, load_inputs
+from bottomup.dashboard.stored_attack import attack_of_study
 from bottomup.dashboard.study_attack import attacked_inputs, change_of, write_submitted
 from bottomup.data.changes import deduplicate
 from bottomup.data.clusters import Zones, cluster_as, cluster_by_zones
@@ -132,3 +139,107 @@ def test_what_cannot_be_attacked_is_said(changed):
         changed(None)
     with pytest.raises(DataError, match="There is no cluster 'Q'"):
         changed(submitted(), "Q")
+
+
+LAW = [
+    *("--plan", "even", "--tolerance", "0.3", "--cut-edges", "24", "--chains", "2", "--exchange"),
+    *("--rungs", "0", "1", "2", "--burn-in", "20", "--steps", "4000", "--thin", "80"),
+]
+HONEST = {"a": "00 01", "b": "01 11", "c": "33 43 53", "d": "62 63", "e": "77"}
+
+
+@pytest.fixture
+def study(grid_tables, tmp_path):
+    """Inputs with two clusters, a change, and a maker of runs before and after it: a folder for each seed."""
+    honest, attacked = tmp_path / "testimonies.csv", tmp_path / "attacked.csv"
+    clusters = dict.fromkeys("ab", "X") | dict.fromkeys("cde", "Y")
+    rows = [f"{name},{unit},{clusters[name]}\n" for name, own in HONEST.items() for unit in own.split()]
+    honest.write_text("testimony,unit,cluster\n" + "".join(rows))
+    parser = argparse.ArgumentParser()
+    add_input_options(parser)
+    inputs = load_inputs(parser.parse_args([*grid_tables, "--plan", "even"]))
+    change = change_of(inputs, 4, "X", 1)
+    write_submitted(attacked, inputs.geography, change.after)
+
+    def run(name, *options, is_attacked=False):
+        words = [str(attacked) if is_attacked and own == str(honest) else own for own in grid_tables]
+        assert main(["sample", *words, *LAW, *options, "--out", str(tmp_path / name)]) == 0
+        return tmp_path / name
+
+    return inputs, change, run
+
+
+def shares_kept(folders, epsilon, communities):
+    """Share of communities in one district, of an even number of plans from the later half."""
+    found = []
+    for folder in folders:
+        plans = pd.read_parquet(folder / "plans.parquet")
+        ids = pd.read_csv(folder / "units.csv", dtype=str)["id"].tolist()
+        for _, ladder in plans[plans["epsilon"] == epsilon].groupby("chain"):
+            for plan in ladder["assignment"].tolist()[-(len(ladder) // 4 * 2) :]:
+                district = dict(zip(ids, plan, strict=True))
+                found += [len({district[unit] for unit in own}) == 1 for own in communities]
+    return np.mean(found)
+
+
+def test_a_study_s_runs_tell_what_its_attack_reaches(study):
+    inputs, change, run = study
+    honest = [run("honest-1"), run("honest-2", "--seed", "2")]
+    attacked = [run("attacked-1", is_attacked=True)]
+    found = attack_of_study(inputs, change, honest, attacked, "testimony", [0, 0.5, 2])
+    assert found.outcome.attack.change.words == "2 testimonies of cluster X replaced by 2 others"
+    assert found.outcome.are_comparable
+    assert not found.outcome.hopeless
+    keys = [(row["score"], row["epsilon"], row["data_set"], row["group"]) for row in found.rows]
+    assert keys == [
+        ("testimony", epsilon, data_set, group)
+        for epsilon in (0, 0.5, 2)
+        for data_set in ("honest", "attacked")
+        for group in ("honest", "adversary", "others")
+    ]
+    assert {name for row in found.rows for name in row} == set(COLUMNS)
+    ids = inputs.geography.ids
+    theirs = [[ids[unit] for unit in change.after.units_of(place)] for place in change.added.tolist()]
+    groups = {"honest": [HONEST["a"].split(), HONEST["b"].split()], "adversary": theirs}
+    for row in found.rows:
+        if row["epsilon"] != 0.5 and row["group"] in groups:
+            folders = honest if row["data_set"] == "honest" else attacked
+            kept = shares_kept(folders, row["epsilon"], groups[row["group"]])
+            assert row["kept"] == pytest.approx(kept, rel=1e-5)
+    assert found.sentences == sentences(found.outcome, found.outcome.scores[0])
+    assert "odds times e^(2 ε)" in " ".join(found.sentences)
+    # Without epsilons those of the runs.
+    table = attack_of_study(inputs, change, honest, attacked, "testimony").rows
+    assert sorted({row["epsilon"] for row in table}) == [0, 1, 2]
+    assert table[:6] == found.rows[:6]
+
+    for epsilons in ([0.5, 2], [0], [0, 2, 1], [0, 3]):
+        with pytest.raises(DataError, match="must ascend from 0 and hold at least one more, up to 2"):
+            attack_of_study(inputs, change, honest, attacked, "testimony", epsilons)
+    with pytest.raises(DataError, match="not those that these testimonies give"):
+        attack_of_study(inputs, change, honest, honest, "testimony")
+    with pytest.raises(DataError, match="holds no run that can be read"):
+        attack_of_study(inputs, change, honest, [attacked[0] / "plans.parquet"], "testimony")
+
+
+@pytest.mark.parametrize(
+    ("options", "differing"),
+    [
+        (["--rungs", "0", "1.5", "2"], "rungs"),
+        (["--compactness", "0.02"], "compactness"),
+        (["--score", "cluster"], "score"),
+    ],
+)
+def test_runs_that_are_no_pair_are_refused(study, options, differing):
+    inputs, change, run = study
+    honest, attacked = run("honest"), run("attacked", *options, is_attacked=True)
+    with pytest.raises(DataError, match="differ in more than testimonies and seeds") as found:
+        attack_of_study(inputs, change, [honest], [attacked], "testimony")
+    assert found.value.units == (differing,)
+
+
+def test_the_score_asked_for_is_that_of_the_runs(study):
+    inputs, change, run = study
+    honest, attacked = run("honest"), run("attacked", is_attacked=True)
+    with pytest.raises(DataError, match="goes by the testimony score, not the cluster score"):
+        attack_of_study(inputs, change, [honest], [attacked], "cluster")
