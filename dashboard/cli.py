@@ -12,6 +12,7 @@ from bottomup.dashboard.export import add_export
 from bottomup.dashboard.fetch import add_fetch
 from bottomup.dashboard.options import add_page_options, page_arguments
 from bottomup.dashboard.sample import add_sample
+from bottomup.dashboard.study_report import add_report
 from bottomup.dashboard.sweep import add_sweep
 from bottomup.dashboard.verify import add_verify
 from bottomup.dashboard.walk_options import choose_mixture, prepare_walk
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_verify(commands)
     add_sample(commands)
     add_sweep(commands)
+    add_report(commands)
     add_attack(commands)
     add_export(commands)
     _add_serve(commands)
@@ -68,12 +70,15 @@ def _serve(options: argparse.Namespace) -> int:
     from panel.command import main as run_panel
 
     from bottomup.dashboard.app import read_once
+    from bottomup.dashboard.frozen import StoredStudy
     from bottomup.dashboard.local_paths import LOOPBACK, allow_paths
     from bottomup.dashboard.repairing import plan_sentences
 
     # Files are read, and the walk is compiled, before a browser opens. The page is served by this process:
     # what was read here is not read again.
     n_units = _USUAL_UNITS
+    if options.study is not None:
+        print(f"Reading the plans of the study in {options.study} ...", flush=True)
     try:
         served = read_once(options)
     except (DataError, OSError) as error:
@@ -86,6 +91,8 @@ def _serve(options: argparse.Namespace) -> int:
         if served.saved is not None:
             rounds = served.saved.standing.rounds
             print(f"{served.saved.name}: {rounds:,} rounds on record, nothing is sampled.", flush=True)
+            if isinstance(served.saved, StoredStudy):
+                print("".join(f"{note}\n" for note in served.saved.notes), end="", flush=True)
         if inputs.enacted is not None:
             print("".join(f"{sentence}\n" for sentence in plan_sentences(inputs.enacted)), end="", flush=True)
     prepare_walk("mixed", choose_mixture("mixture", n_units))

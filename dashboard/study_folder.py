@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 RECORD = "study.json"
+RUN = "run.json"
 SCHEMA = 2
 
 
@@ -104,6 +105,11 @@ class StudyFolder:
         """The options that name inputs, law and further starts; files by their whole paths."""
         defaults = sample_parser().parse_args(["--out", str(self.path)])
         return argparse.Namespace(**{**vars(defaults), **self.record["options"]})
+
+    def outcome_of(self, cell: StoredCell) -> dict[str, Any]:
+        """How the run of a finished cell ended, as its ``run.json`` says."""
+        run = json.loads((cell.folder / RUN).read_text(encoding="utf-8"))
+        return dict(run["outcome"])
 
     def load_inputs(self) -> Inputs:
         """Read the inputs that the study was made of.
@@ -256,6 +262,6 @@ def save_record(out: Path, record: Mapping[str, Any], cells: Sequence[Cell]) -> 
 def _name(folder: Path) -> str | None:
     """The name of a run; None before it is begun."""
     try:
-        return str(json.loads((folder / "run.json").read_text(encoding="utf-8"))["name"])
+        return str(json.loads((folder / RUN).read_text(encoding="utf-8"))["name"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
