@@ -10,6 +10,9 @@ from bottomup.sampler.diagnostics import ESS_AT_LEAST, RHAT_BELOW
 
 __all__ = ["list_in_words", "sentences"]
 
+LISTED = 5
+"""So many epsilons are named one by one; of more, neighbours are named by the first and last of them."""
+
 
 def sentences(outcome: Outcome, found: ScoreOutcome) -> list[str]:
     """What one score has shown.
@@ -38,8 +41,29 @@ def list_in_words(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def _at(findings: Sequence[Finding]) -> str:
-    return f"ε = {list_in_words([f'{finding.epsilon:g}' for finding in findings])}"
+def _at(found: ScoreOutcome, findings: Sequence[Finding]) -> str:
+    """Where some of the findings of a score are."""
+    chosen = [finding.epsilon for finding in findings]
+    if len(chosen) <= LISTED:
+        return f"ε = {list_in_words([f'{epsilon:g}' for epsilon in chosen])}"
+    rows: list[list[float]] = [[]]
+    for epsilon in (finding.epsilon for finding in found.findings):
+        if epsilon in chosen:
+            rows[-1].append(epsilon)
+        elif rows[-1]:
+            rows.append([])
+    names = []
+    for row in rows:
+        some = [f"{epsilon:g}" for epsilon in row]
+        names += [f"{some[0]} to {some[-1]}"] if len(some) > 2 else some
+    return f"ε = {list_in_words(names)}"
+
+
+def _figures(chances: Sequence[float]) -> str:
+    """Chances in draws of a hundred: each, or of many the lowest and the highest."""
+    if len(chances) <= LISTED:
+        return list_in_words([in_hundred(chance) for chance in chances])
+    return " to ".join(dict.fromkeys([in_hundred(min(chances)), in_hundred(max(chances))]))
 
 
 def _subject(outcome: Outcome, group: str) -> str:
@@ -67,12 +91,12 @@ def _course(outcome: Outcome, found: ScoreOutcome, group: str) -> str:
     heads = ("Under the attack", "without it") if theirs else ("While submitted", "taken out")
     return (
         f"{subject} kept whole in {in_hundred(baseline.mean)} of 100 plans where testimony counts for "
-        f"nothing (ε = 0). {heads[0]}: {_compare(first, baseline)}. {heads[1].capitalize()}: "
-        f"{_compare(second, baseline)}."
+        f"nothing (ε = 0). {heads[0]}: {_compare(found, first, baseline)}. {heads[1].capitalize()}: "
+        f"{_compare(found, second, baseline)}."
     )
 
 
-def _compare(points: Sequence[tuple[Finding, Estimate]], baseline: Estimate) -> str:
+def _compare(found: ScoreOutcome, points: Sequence[tuple[Finding, Estimate]], baseline: Estimate) -> str:
     """Epsilons by how their figures compare with the baseline."""
     kinds: dict[str, list[tuple[Finding, Estimate]]] = {}
     for finding, estimate in points:
@@ -85,8 +109,8 @@ def _compare(points: Sequence[tuple[Finding, Estimate]], baseline: Estimate) -> 
             kind = "more often" if estimate.mean > baseline.mean else "less often"
         kinds.setdefault(kind, []).append((finding, estimate))
     return "; ".join(
-        f"{kind} at {_at([finding for finding, _ in some])} "
-        f"({list_in_words([in_hundred(estimate.mean) for _, estimate in some])})"
+        f"{kind} at {_at(found, [finding for finding, _ in some])} "
+        f"({_figures([estimate.mean for _, estimate in some])})"
         for kind, some in kinds.items()
     )
 
@@ -120,8 +144,8 @@ def _limit(outcome: Outcome, found: ScoreOutcome) -> str:
         finding for finding in found.findings if any(finding.exceeds(quantity) for quantity in finding.limits)
     ]
     verdict = (
-        f"It is exceeded at {_at(beyond)} by more than errors explain: the runs have not forgotten their "
-        "starts, or something is wrong."
+        f"It is exceeded at {_at(found, beyond)} by more than errors explain: the runs have not forgotten "
+        "their starts, or something is wrong."
         if beyond
         else "It is nowhere exceeded."
     )
@@ -133,21 +157,29 @@ def _limit(outcome: Outcome, found: ScoreOutcome) -> str:
         if name not in outcome.groups():
             continue
         values = [in_hundred(finding.limits[f"kept_{name}"].with_error) for finding in found.findings[1:]]
+        told = (
+            list_in_words(values)
+            if len(values) <= LISTED
+            else f"{values[0]} at the first and {values[-1]} at the last"
+        )
         whose = _subject(outcome, name).rsplit(" ", 1)[0]
-        allowed.append(f"{whose} {side} {list_in_words(values)}")
+        allowed.append(f"{whose} {side} {told}")
     if not allowed:
         return f"Formal limit: odds times e^({cost:g} ε). {verdict}"
     return (
         f"Formal limit, odds times e^({cost:g} ε) and two standard errors: under the attack, of 100 plans at "
-        f"{_at(found.findings[1:])}, {'; '.join(allowed)}. {verdict}"
+        f"{_at(found, found.findings[1:])}, {'; '.join(allowed)}. {verdict}"
     )
 
 
 def _check(outcome: Outcome, found: ScoreOutcome) -> str:
-    """Whether the honest run, weighted to the attacked law, tells the same as the attacked run."""
+    """Whether the honest run, weighted to the attacked law, tells the same as the attacked run.
+
+    At epsilon 0, where there is nothing to weigh, as well: the baseline is taken from both.
+    """
     agreed: list[Finding] = []
     apart: list[Finding] = []
-    for finding in found.findings[1:]:
+    for finding in found.findings:
         told = [
             (finding.prediction(f"kept_{group}"), finding.attacked.estimates[f"kept_{group}"])
             for group in outcome.groups()
@@ -158,9 +190,9 @@ def _check(outcome: Outcome, found: ScoreOutcome) -> str:
             (agreed if all(known) else apart).append(finding)
     words = []
     if agreed:
-        words.append(f"the same within errors at {_at(agreed)}")
+        words.append(f"the same within errors at {_at(found, agreed)}")
     if apart:
-        words.append(f"something else at {_at(apart)}, so the runs have not forgotten their starts")
+        words.append(f"something else at {_at(found, apart)}, so the runs have not forgotten their starts")
     if not words:
         return ""
     return (
@@ -195,4 +227,4 @@ def _caveat(outcome: Outcome, found: ScoreOutcome) -> str:
         reasons.append(f"unlike starts that disagree (R-hat up to {largest:.2f})")
     if any(math.isnan(ess) for ess, _ in figures):
         reasons.append("communities whose fate never varied, so that nothing can be said of errors")
-    return f"Not to be relied on yet at {_at(weak)}: {list_in_words(reasons)}. Run longer."
+    return f"Not to be relied on yet at {_at(found, weak)}: {list_in_words(reasons)}. Run longer."

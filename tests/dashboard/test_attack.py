@@ -364,8 +364,19 @@ def test_an_interrupt_of_the_burn_in_leaves_no_folder(town, tmp_path, monkeypatc
     assert not (tmp_path / "run").exists()
 
 
-def make_outcome(under, without, *, error=0.01, ess=400.0, rhat=1.01, most=1, limit=0.9, comparable=True):
-    """An outcome at ε = 0, 1 and 5 in which the attack's two communities are kept so often."""
+def make_outcome(
+    under,
+    without,
+    *,
+    epsilons=(0.0, 1.0, 5.0),
+    error=0.01,
+    ess=400.0,
+    rhat=1.01,
+    most=1,
+    limit=0.9,
+    comparable=True,
+):
+    """An outcome in which the attack's two communities are kept so often at each ε."""
 
     def point(epsilon, theirs, ours):
         estimates = {
@@ -386,7 +397,7 @@ def make_outcome(under, without, *, error=0.01, ess=400.0, rhat=1.01, most=1, li
             if most == 1
             else {},
         )
-        for epsilon, own, other in zip((0.0, 1.0, 5.0), under, without, strict=True)
+        for epsilon, own, other in zip(epsilons, under, without, strict=True)
     )
     communities = Communities(("a", "b"), np.array([0, 1, 2]), np.array([0, 1]))
 
@@ -418,8 +429,34 @@ def test_words_compare_with_the_baseline():
         "attack's communities at most 90 and 90"
     ) in words
     assert ("the replaced communities at least 10 and 10. It is nowhere exceeded.") in words
-    assert "weighted to the attack, say the same within errors at ε = 1 and 5." in words
+    assert "weighted to the attack, say the same within errors at ε = 0, 1 and 5." in words
     assert "Starts agree (R-hat up to 1.01), on at least 400 effective plans." in words
+
+
+def test_many_epsilons_are_told_by_their_ends():
+    epsilons = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+    under = [0.11, 0.11, 0.12, 0.3, 0.12, 0.1, 0.11, 0.3, 0.31]
+    words = words_of(make_outcome(under, [0.11] * 9, epsilons=epsilons))
+    assert (
+        "Under the attack: about as often at ε = 0.1, 0.2, 1, 2 and 3 (11, 12, 12, 10 and 11); more often at "
+        "ε = 0.5, 5 and 10 (30, 30 and 31). Without it: about as often at ε = 0.1 to 10 (11)."
+    ) in words
+    assert (
+        "of 100 plans at ε = 0.1 to 10, the attack's communities at most 90 at the first and 90 at the last"
+    ) in words
+    assert "say the same within errors at ε = 0 to 10." in words
+    under[4] = under[2] = 0.11
+    under[3], under[-1] = 0.12, 0.11
+    words = words_of(make_outcome(under, [0.11] * 9, epsilons=epsilons))
+    assert "about as often at ε = 0.1 to 3 and 10 (10 to 12); more often at ε = 5 (30)" in words
+
+
+def test_a_baseline_that_the_runs_do_not_share_is_said():
+    outcome = make_outcome([0.2, 0.2, 0.2], [0.1, 0.1, 0.1])
+    first = outcome.scores[0].findings[0]
+    first.predicted.estimates["kept_adversary"] = first.honest.estimates["kept_adversary"]
+    words = words_of(outcome)
+    assert "the same within errors at ε = 1 and 5 and something else at ε = 0, so the runs have not" in words
 
 
 def test_words_warn():
