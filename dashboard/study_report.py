@@ -91,6 +91,7 @@ def write_study_report(material: "StudyMaterial", out: Path) -> int:
 def _sections(material: "StudyMaterial") -> Iterator[tuple[str, str, Sequence["Chart"]]]:
     """Heading, words as HTML, and charts of each part."""
     from bottomup.dashboard import study_words as words
+    from bottomup.dashboard.study_attack_report import attack_section
     from bottomup.dashboard.study_charts import (
         cluster_charts,
         convergence_charts,
@@ -111,3 +112,4 @@ def _sections(material: "StudyMaterial") -> Iterator[tuple[str, str, Sequence["C
             each(cluster_charts, honest),
         )
     yield "Who ends up where?", words.share_words(material), each(share_charts, honest)
+    yield "How much can a group sway?", *attack_section(material)
