@@ -19,7 +19,8 @@ from bottomup.dashboard.prepared import Prepared, prepare
 from bottomup.dashboard.saved_sessions import SessionFile, read_session
 from bottomup.dashboard.server_log import set_up_log
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.session_options import input_arguments, with_inputs_of
+from bottomup.dashboard.session_options import input_arguments, with_inputs_of, with_inputs_of_study
+from bottomup.dashboard.stored_study import PageStudy, open_study
 from bottomup.dashboard.views.crowded import crowded
 from bottomup.dashboard.views.data import DATA_TICK_MILLISECONDS, DataView
 from bottomup.dashboard.views.data_link import DATA, MAP, gone
@@ -93,13 +94,27 @@ def _inspect(options: argparse.Namespace) -> Inspection:
 
 
 def read_once(options: argparse.Namespace) -> Served:
-    """Read the files that options name, and the saved session; what comes of it is kept for all visitors."""
+    """Read what options name, with a saved session or a study; it is kept for all visitors."""
+    if options.study is not None:
+        return _read_study(options)
     if options.session_file is None:
         return Served(prepare_once(options), None, input_arguments(options))
     file: SessionFile = pn.state.as_cached("saved session", lambda: read_session(options.session_file))
     options = with_inputs_of(options, file)
     prepared = prepare_once(options)
     saved: SavedSession = pn.state.as_cached("fitted session", lambda: file.fit(prepared))
+    return Served(prepared, saved, input_arguments(options))
+
+
+def _read_study(options: argparse.Namespace) -> Served:
+    if options.session_file is not None:
+        raise DataError(
+            "options", "--study and --session were both given.", remedy="Open one of them at a time."
+        )
+    study: PageStudy = pn.state.as_cached("study", lambda: open_study(options.study))
+    options = with_inputs_of_study(options, study)
+    prepared = prepare_once(options)
+    saved: SavedSession = pn.state.as_cached("plans of the study", lambda: study.fit(prepared))
     return Served(prepared, saved, input_arguments(options))
 
 

@@ -49,7 +49,7 @@ def find_smallest_epsilon(
     level : float
         From 0 to 1.
     epsilons : sequence of float
-        Ascending from 0, within the rungs.
+        Ascending from 0; those beyond the rungs are left out.
 
     Returns
     -------
@@ -67,6 +67,7 @@ def find_smallest_epsilon(
             parts.append(values[len(values) // 2 :])
         scores.append(np.concatenate(parts))
     means, sizes = [], []
+    epsilons = recorded.within(epsilons)
     for epsilon in epsilons:
         nearest = neighbouring_rungs(recorded.epsilons, epsilon)
         weights = combine(

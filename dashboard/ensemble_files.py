@@ -70,10 +70,12 @@ class ChartPlans:
 
 
 def gather_plans(recorded: RecordedLadders, epsilon: float) -> ChartPlans | None:
-    """Read the plans that the charts at an epsilon are made of; None while a rung has none.
+    """Read the plans that the charts at an epsilon are made of; None while a rung has none, or beyond them.
 
     Plans that are dropped while they are read, as a full recording drops every second one, are left out.
     """
+    if not recorded.within([epsilon]):
+        return None
     charted = neighbouring_rungs(recorded.epsilons, epsilon)
     parts = []
     for rung in sorted({0, *charted}):
@@ -146,6 +148,7 @@ def _describe(session: Session, plans: ChartPlans, name: str, labels: tuple[str,
         "start_plans": list(recorded.starts),
         "steps_per_round": recorded.steps_per_round,
         "rounds_between_plans": plans.spacing,
+        **({"runs": [run.name for run in recorded.runs]} if recorded.runs else {}),
         "districts": list(labels),
         "id_column": geography.id_column,
     }

@@ -1,9 +1,9 @@
-"""A saved session as it is shown: everything is there, and nothing is sampled."""
+"""A saved session, or the runs of a study, as they are shown: everything is there, and nothing is sampled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.prepared import Prepared
@@ -17,7 +17,7 @@ from bottomup.sampler.shares import judged_shares
 from bottomup.sampler.stuck import Reason, why_stuck
 from bottomup.sampler.target import Target
 
-__all__ = ["Frozen", "SavedSession"]
+__all__ = ["Frozen", "SavedSession", "StoredStudy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,9 @@ class SavedSession:
     Attributes
     ----------
     name : str
-        Of the file.
-    standing : Standing
+        Of the file, or the title of the study.
+    standings : tuple of Standing
+        One for each design that plans are there of; the first is shown first.
     state : dict of str to str
         See `bottomup.dashboard.page_state.write_fields`.
     versions : dict of str to str
@@ -44,7 +45,7 @@ class SavedSession:
     """
 
     name: str
-    standing: Standing
+    standings: tuple[Standing, ...]
     state: dict[str, str]
     versions: dict[str, str]
     chosen: TakenPlan | None
@@ -53,9 +54,39 @@ class SavedSession:
     scenes: tuple[Scene, ...]
 
     @property
+    def standing(self) -> Standing:
+        """What is shown first."""
+        return self.standings[0]
+
+    @property
     def design(self) -> Design:
-        """What the plans were made for."""
+        """What the plans were made for that are shown first."""
         return self.standing.recorded.design
+
+    def standing_of(self, design: Design) -> Standing | None:
+        """What there is of a design; None without plans of it."""
+        return next((each for each in self.standings if each.recorded.design == design), None)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStudy(SavedSession):
+    """The runs of a study, put together with the inputs; a session in which nothing has been chosen yet.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        Which runs are not shown, in sentences.
+    is_finished : bool
+        Whether all runs of the study are.
+    """
+
+    state: dict[str, str] = field(default_factory=dict, kw_only=True)
+    chosen: TakenPlan | None = field(default=None, kw_only=True)
+    chosen_digest: str = field(default="", kw_only=True)
+    lots: tuple[float, ...] = field(default=(), kw_only=True)
+    scenes: tuple[Scene, ...] = field(default=(), kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    is_finished: bool = field(default=True, kw_only=True)
 
 
 class Frozen:
@@ -86,6 +117,9 @@ class Frozen:
     def judge(self, epsilon: float, steps_per_second: float) -> Reliability:
         """Whether what is shown for an epsilon can be relied on, by the plans and counts on record."""
         standing, prepared = self._standing, self._prepared
+        if not standing.recorded.within([epsilon]):
+            # Asked for by a visitor who is about to see other plans.
+            return Reliability(epsilon, "too early")
         if standing.rounds < standing.burn_in and len(standing.start_plans) > 1:
             found = Reliability(epsilon, "too early")
         else:
@@ -100,13 +134,20 @@ class Frozen:
         stuck = self._look_for_stuck(epsilon)
         if not stuck:
             return found
-        return replace(found, stuck=stuck[0][0], stuck_by=tuple(reason for _, reason in stuck))
+        reasons = tuple(reason for _, reason in stuck if reason is not None)
+        return replace(found, stuck=stuck[0][0], stuck_by=reasons)
 
-    def _look_for_stuck(self, epsilon: float) -> list[tuple[str, Reason]]:
-        """Walks around an epsilon and in the baseline that no move changed since the rungs were placed."""
+    def _look_for_stuck(self, epsilon: float) -> list[tuple[str, Reason | None]]:
+        """Walks around an epsilon and in the baseline that no move changed since the rungs were placed.
+
+        Runs without a page have said so themselves, of the later half of their steps.
+        """
         workings = self._standing.workings
-        found = []
-        for rung in dict.fromkeys((*neighbouring_rungs(workings.epsilons, epsilon), 0)):
+        found: list[tuple[str, Reason | None]] = []
+        rungs = dict.fromkeys((*neighbouring_rungs(workings.epsilons, epsilon), 0))
+        if self._standing.recorded.runs:
+            return [(words, None) for (_, rung), words in workings.stuck.items() if rung in rungs]
+        for rung in rungs:
             for number, start in enumerate(workings.starts):
                 stuck = why_stuck(workings.outcomes(number, rung))
                 if stuck is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -102,13 +102,19 @@ class Workings:
         Every quantity of the plan that each ladder began at.
     mixture : Mixture
     counter : int64 array, shape (L, E, 4, 6)
-        Steps by ladder, rung, move and outcome.
+        Steps by ladder, rung, move and outcome; of stored runs, see ``counted``.
     exchange_rates : tuple of float, length E - 1
         Mean chances of an exchange between neighbours; NaN before the first try.
     round_trips : tuple of int, length L
         Ways of replicas from the lowest rung to the highest and back.
     drift : float
-        The most that rounding has added up to in the log tree count between two factorisations.
+        The most that rounding has added up to in the log tree count between two factorisations; NaN where
+        that is not known.
+    counted : tuple of str
+        What each row of ``counter`` adds up, where that is several ladders together: the runs that they are
+        from. Empty where each ladder has a row.
+    stuck : mapping of (int, int) to str
+        By ladder and rung, what a run without a page said of a walk that stood still.
     """
 
     epsilons: tuple[float, ...]
@@ -119,9 +125,11 @@ class Workings:
     exchange_rates: tuple[float, ...]
     round_trips: tuple[int, ...]
     drift: float
+    counted: tuple[str, ...] = ()
+    stuck: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def outcomes(self, ladder: int, rung: int) -> dict[str, Outcomes]:
-        """How the steps of one walk ended, for each kind of move that it makes."""
+        """How the steps of one walk, or row, ended, for each kind of move that it makes."""
         return {
             name: Outcomes(*(int(count) for count in row))
             for name, row, has_steps in zip(

@@ -10,7 +10,7 @@ import numpy as np
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.health import Figure, Finding, Trace, Workings, ranked_figures
 from bottomup.dashboard.reliability import Reliability
-from bottomup.dashboard.wording import how_long
+from bottomup.dashboard.wording import how_long, walks
 from bottomup.dashboard.worker import Progress
 from bottomup.sampler.chain import Outcomes
 from bottomup.sampler.diagnostics import ESS_AT_LEAST, RHAT_BELOW
@@ -54,7 +54,7 @@ _REFUSALS = {
 }
 # Heads of columns of words, which begin at the left.
 _OF_WORDS = ("Walk", "Finding", "Figure")
-_ORDER = ("first", "second", "third", "fourth")
+_ORDER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 # Plans hardly pass between two rungs that exchange more seldom.
 _RARE = 0.2
 # So much time to go is a reason to sample something easier.
@@ -82,13 +82,18 @@ def headline(progress: Progress, epsilon: float) -> Headline:
         several = len(found.stuck_by) > 1
         return Headline("disagree", f"Stuck: {'walks stand' if several else 'a walk stands'} still")
     if found.verdict == "agree":
-        return Headline("agree", "Two walks from unlike starts agree")
+        return Headline("agree", f"{walks(progress.standing.n_walks).capitalize()} from unlike starts agree")
     if found.verdict == "one start":
         return Headline("disagree", "Cannot be judged: there is no second, unlike start")
-    left = "" if found.seconds_left is None else f", {how_long(found.seconds_left)}"
+    if progress.standing.is_saved:
+        keep_on = ""
+    else:
+        keep_on = ": keep sampling"
+        keep_on += "" if found.seconds_left is None else f", {how_long(found.seconds_left)}"
     if found.verdict == "too early":
-        return Headline("too-early", f"Too early to say: keep sampling{left}")
-    return Headline("disagree", f"Not yet: keep sampling{left}")
+        return Headline("too-early", f"Too early to say{keep_on}")
+    apart = f"Not yet{keep_on}" if keep_on else "Not to be relied on: walks still disagree"
+    return Headline("disagree", apart)
 
 
 def basis(found: Reliability, starts: Sequence[str], n_districts: int) -> str:
@@ -96,7 +101,9 @@ def basis(found: Reliability, starts: Sequence[str], n_districts: int) -> str:
     names = [html.escape(name) for name in starts]
     began = f"<p>There is one walk at every ε, and nothing to compare it with. Its start: {names[0]}.</p>"
     if len(names) > 1:
-        began = f"<p>Two walks at every ε are compared. Starts: {' and '.join(names)}.</p>"
+        who = walks(len(names)).capitalize()
+        starts_words = f"{', '.join(names[:-1])} and {names[-1]}"
+        began = f"<p>{who} at every ε are compared. Starts: {starts_words}.</p>"
     if not found.rungs:
         return began
     figures = ranked_figures(found.rungs)
@@ -222,7 +229,7 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[str]) -> str:
 def trace_sentence(quantity: str, traces: Sequence[Trace], start_values: Sequence[float]) -> str:
     """What the lines of a trace show."""
     parts = [
-        f"The {_ORDER[number]} walk began at {value_of(quantity, start)}; in its later half it averages "
+        f"The {_ordinal(number)} walk began at {value_of(quantity, start)}; in its later half it averages "
         f"<b>{value_of(quantity, trace.mean)}</b>, the middle 90 % from {value_of(quantity, trace.low)} to "
         f"{value_of(quantity, trace.high)}."
         for number, (trace, start) in enumerate(zip(traces, start_values, strict=True))
@@ -233,20 +240,24 @@ def trace_sentence(quantity: str, traces: Sequence[Trace], start_values: Sequenc
 def moves_sentence(workings: Workings, rung: int) -> str:
     """How often the walks at a rung change their plan, and what refuses most of the rest."""
     parts = []
-    for ladder in range(len(workings.starts)):
-        total = Outcomes(*(int(n) for n in workings.counter[ladder, rung].sum(axis=0)))
+    for row, counts in enumerate(workings.counter[:, rung]):
+        total = Outcomes(*(int(n) for n in counts.sum(axis=0)))
         n_steps = sum(total)
         if not n_steps:
             continue
         name = max(_REFUSALS, key=lambda refusal: getattr(total, refusal))
-        words = (
-            f"The {_ORDER[ladder]} walk changed its plan in <b>{_share(total.accepted, n_steps)}</b> of "
-            f"{n_steps:,} steps"
-        )
+        who = f"The {_ordinal(row)} walk changed its plan"
+        if workings.counted:
+            who = f"The walks of {html.escape(workings.counted[row])} together changed their plans"
+        words = f"{who} in <b>{_share(total.accepted, n_steps)}</b> of {n_steps:,} steps"
         if refused := getattr(total, name):
             words += f"; {_share(refused, n_steps)} were refused by {_REFUSALS[name]}"
         parts.append(f"{words}.")
     return f"<p>{' '.join(parts)}</p>" if parts else "<p>No step has been counted yet.</p>"
+
+
+def _ordinal(number: int) -> str:
+    return _ORDER[number] if number < len(_ORDER) else f"{number + 1}th"
 
 
 def _share(part: int, whole: int) -> str:
@@ -263,15 +274,16 @@ def moves_table(workings: Workings, rung: int) -> str:
         "together). Marked: an edge would be marked twice. Odds: refused by the target's Metropolis test."
     )
     heads = ("Move", "Walk", "Steps", "Plan changed", "Tree only", "No change", "Bounds", "Marked", "Odds")
-    n_ladders = len(workings.starts)
+    n_rows = len(workings.counter)
+    names = [f"{html.escape(run)}, all" for run in workings.counted] or [_ordinal(n) for n in range(n_rows)]
     rows = []
-    by_ladder = [workings.outcomes(ladder, rung) for ladder in range(n_ladders)]
-    for move in by_ladder[0]:
-        for ladder, outcomes in enumerate(by_ladder):
+    by_row = [workings.outcomes(row, rung) for row in range(n_rows)]
+    for move in by_row[0]:
+        for row, (name, outcomes) in enumerate(zip(names, by_row, strict=True)):
             n_steps = sum(outcomes[move])
-            head = f'<th scope="rowgroup" rowspan="{n_ladders}">{_MOVES[move]}</th>' if not ladder else ""
+            head = f'<th scope="rowgroup" rowspan="{n_rows}">{_MOVES[move]}</th>' if not row else ""
             cells = "".join(f"<td>{_share(count, n_steps)}</td>" for count in outcomes[move])
-            rows.append(f'<tr>{head}<th scope="row">{_ORDER[ladder]}</th><td>{n_steps:,}</td>{cells}</tr>')
+            rows.append(f'<tr>{head}<th scope="row">{name}</th><td>{n_steps:,}</td>{cells}</tr>')
     return _table(caption, heads, rows)
 
 
@@ -303,23 +315,30 @@ def run_table(progress: Progress, n_bytes: int) -> str:
     often = "one every round" if spacing == 1 else f"one every {spacing:,} rounds"
     trips = " and ".join(f"{n:,}" for n in workings.round_trips)
     speed = f"{progress.steps_per_second:,.0f}" if progress.steps_per_second else "paused"
+    first = f"{min(standing.rounds, standing.burn_in):,}"
+    are_given = bool(recorded.runs) and not recorded.placings
+    before = f"{first} before the first plan" if are_given else f"{first} to place the ε"
+    if recorded.one_in > 1:
+        often += f"; the runs have stored {recorded.one_in:,} times as many"
     facts = {
-        "Rounds": f"{standing.rounds:,}, of which {min(standing.rounds, standing.burn_in):,} to place the ε",
+        "Rounds": f"{standing.rounds:,}, of which {before}",
         "Steps a second": f"{speed}, all {n_walks} walks together" if progress.steps_per_second else speed,
         "Plans on record": f"{recorded.n_recorded:,} of each walk, {often}",
-        "Round trips": f"{trips} from ε = 0 to the largest and back, by walk",
         "Memory of plans": f"{n_bytes / 1e6:,.1f} MB",
-        "Rounding": (
+    }
+    if trips:
+        facts["Round trips"] = f"{trips} from ε = 0 to the largest and back, by walk"
+    if recorded.runs:
+        runs = dict.fromkeys(recorded.runs)
+        facts["Runs"] = ", ".join(html.escape(f"{run.name} (seed {run.seed})") for run in runs)
+    if not math.isnan(workings.drift):
+        facts["Rounding"] = (
             f"{workings.drift:.1g} at most in the log of the number of trees"
             if workings.drift
             else "none noticed in the log of the number of trees"
-        ),
-    }
+        )
     rows = [
         f'<tr><th scope="row">{name}</th><td class="words">{fact}</td></tr>' for name, fact in facts.items()
     ]
-    return _table(
-        "Round trips, steps of moves and rounding count from when the ε were last placed.",
-        ("What", "Figure"),
-        rows,
-    )
+    since = "from the first round on" if are_given else "from when the ε were last placed"
+    return _table(f"Round trips, steps of moves and rounding count {since}.", ("What", "Figure"), rows)

@@ -195,6 +195,12 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
         help="open a saved session without sampling; its own inputs are read where no others are named",
     )
     parser.add_argument(
+        "--study",
+        metavar="FOLDER",
+        help="open the runs of a study that `bottomup sweep` has made, without sampling; its own inputs are "
+        "read where no others are named",
+    )
+    parser.add_argument(
         "--visitors",
         metavar="N",
         type=_at_least_one,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import quote, urlencode
 
+from bottomup.dashboard.design import Design
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.selection import Cluster, District, Pointed, Span, Testimony, Unit
 from bottomup.dashboard.session import Session
@@ -131,8 +132,16 @@ def put_into_effect(state: PageState, session: Session, source: str) -> list[str
     source : str
         Who asks, as a sentence begins: ``"The address"``.
     """
-    session.settings.param.update(**{name: getattr(state, name) for name in _OF_SETTINGS})
+    design = Design(**{name: getattr(state, name) for name in Design._fields})
+    epsilon = session.reachable(state.epsilon, design)
     unmet = []
+    if epsilon != state.epsilon:
+        unmet.append(
+            f"{source} asked for ε = {state.epsilon:g}; the stored plans go up to {epsilon:g}: left there."
+        )
+    session.settings.param.update(
+        **{name: getattr(state, name) for name in _OF_SETTINGS} | {"epsilon": epsilon}
+    )
     if state.plan in ("current", "enacted"):
         session.shown.kind = state.plan
     elif not session.choose_again(state.plan):

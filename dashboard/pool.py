@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from bottomup.dashboard.design import Design
 from bottomup.dashboard.recording import Plans, Recording
 from bottomup.sampler.reweighting import combine, effective_size, neighbouring_rungs, resample, reweight
 
-__all__ = ["MetPlan", "Origin", "RecordedLadders", "Sample", "number_districts"]
+__all__ = ["MetPlan", "Origin", "RecordedLadders", "Sample", "StoredRun", "number_districts"]
 
 
 def number_districts(
@@ -34,6 +36,14 @@ def number_districts(
     return number.astype(np.int32)[assignment]
 
 
+class StoredRun(NamedTuple):
+    """A run without a page that a ladder is from."""
+
+    name: str
+    """The same name stands for the same plans."""
+    seed: int
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where a plan was met: enough to meet it again.
@@ -51,6 +61,8 @@ class Origin:
         Every rung's epsilon.
     placings : tuple of int
         Rounds after which the rungs had been placed anew.
+    run : str
+        Name of the run without a page that met it; empty for walks of a page.
     """
 
     design: Design
@@ -59,6 +71,7 @@ class Origin:
     epsilon: float
     rungs: tuple[float, ...]
     placings: tuple[int, ...]
+    run: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +100,8 @@ class Sample:
         In the order of rungs, ladders and steps. A plan of large weight comes more than once.
     ladder, rung : int64 arrays, shape (R,)
         Where each plan was met.
+    one_in : int
+        Of the plans that runs without a page have stored, one in so many is at hand.
     """
 
     epsilon: float
@@ -97,6 +112,7 @@ class Sample:
     plans: Plans
     ladder: NDArray[np.int64]
     rung: NDArray[np.int64]
+    one_in: int = 1
 
     @property
     def n_plans(self) -> int:
@@ -134,6 +150,12 @@ class RecordedLadders:
     enacted : int32 array, shape (n,)
         The enacted plan, after which districts are numbered.
     population : int64 array, shape (n,)
+    runs : tuple of StoredRun
+        For each ladder the run that it is from; empty for the ladders of a page.
+    n_unrecorded : int
+        Rounds after the last placing, or from the start on, that come before the recordings.
+    one_in : int
+        Of the plans that the runs have stored, one in so many is held.
     """
 
     design: Design
@@ -145,6 +167,9 @@ class RecordedLadders:
     recordings: tuple[tuple[Recording, ...], ...]
     enacted: NDArray[np.int32]
     population: NDArray[np.int64]
+    runs: tuple[StoredRun, ...] = ()
+    n_unrecorded: int = 0
+    one_in: int = 1
 
     @property
     def n_recorded(self) -> int:
@@ -153,14 +178,21 @@ class RecordedLadders:
 
     def round_of(self, step: int) -> int:
         """The round, counted from the very first, in which a rung has taken so many steps."""
-        return (self.placings[-1] if self.placings else 0) + step // self.steps_per_round
+        before = (self.placings[-1] if self.placings else 0) + self.n_unrecorded
+        return before + step // self.steps_per_round
+
+    def within(self, epsilons: Sequence[float]) -> list[float]:
+        """Those of some epsilons that plans of the rungs can stand for."""
+        return [epsilon for epsilon in epsilons if self.epsilons[0] <= epsilon <= self.epsilons[-1]]
 
     def sample(self, epsilon: float) -> Sample | None:
-        """Plans that stand for an epsilon, or None while a rung has none.
+        """Plans that stand for an epsilon, or None while a rung has none, and for what lies beyond the rungs.
 
         The later half of each recording is used: the first half is taken as warming up. The weights of each
         rung make its plans, of all ladders, stand for epsilon; rungs count by their effective sizes.
         """
+        if not self.within([epsilon]):
+            return None
         rungs = neighbouring_rungs(self.epsilons, epsilon)
         parts: list[Plans] = []
         ladders, places, weights = [], [], []
@@ -188,6 +220,7 @@ class RecordedLadders:
             plans=pooled.take(rows),
             ladder=np.concatenate(ladders)[rows],
             rung=np.concatenate(places)[rows],
+            one_in=self.one_in,
         )
 
     def draw(self, epsilon: float, random: Random) -> MetPlan | None:
@@ -196,6 +229,8 @@ class RecordedLadders:
         It is drawn from the later half of the recordings, of all ladders, at the rung at an epsilon or just
         below: what is promised for epsilon holds for it.
         """
+        if not self.within([epsilon]):
+            return None
         rung = neighbouring_rungs(self.epsilons, epsilon)[0]
         places: list[tuple[int, int]] = []
         for ladder, row in enumerate(self.recordings):
@@ -222,12 +257,17 @@ class RecordedLadders:
         """
         named = number_districts(assignment, self.enacted, self.population)
         named.flags.writeable = False
+        design, run = self.design, ""
+        if self.runs:
+            run, seed = self.runs[ladder]
+            design = design._replace(seed=seed)
         origin = Origin(
-            design=self.design,
+            design=design,
             start=self.starts[ladder],
             round=self.round_of(step),
             epsilon=self.epsilons[rung],
             rungs=self.epsilons,
             placings=self.placings,
+            run=run,
         )
         return MetPlan(named, origin)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bottomup.sampler.chain import Records
 
-__all__ = ["Held", "Plans", "Recording"]
+__all__ = ["COMPRESSION", "Held", "Plans", "Recording"]
 
-# Neighbouring units mostly share a district, so that even the quickest level leaves a sixth.
-_COMPRESSION = 1
+COMPRESSION = 1
+"""Level of zlib. Neighbouring units mostly share a district, so that even the quickest leaves a sixth."""
 
 
 class Plans(NamedTuple):
@@ -119,7 +119,7 @@ class Recording:
                     continue
                 for name, values in rows.items():
                     self._columns[name][self._n] = values[row]
-                self._assignments.append(zlib.compress(records.assignment[row].tobytes(), _COMPRESSION))
+                self._assignments.append(zlib.compress(records.assignment[row].tobytes(), COMPRESSION))
                 self._n += 1
 
     def _drop_every_second(self) -> None:

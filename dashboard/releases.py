@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bottomup.dashboard.design import Design
 from bottomup.dashboard.ensemble_files import ChartPlans
-from bottomup.dashboard.pool import MetPlan, Sample
+from bottomup.dashboard.pool import MetPlan, RecordedLadders, Sample
 from bottomup.dashboard.saved_sessions import Extent, Moment, Snapshot
 from bottomup.dashboard.saving import provenance, submitted_digest
 from bottomup.dashboard.session import Session, ShownPlan
@@ -139,7 +139,7 @@ def release_of_charts(session: Session, how: str = IN_PUBLIC, sample: Sample | N
     standing, sample = session.worker.progress.standing, sample or session.sample()
     if standing is None or sample is None:
         return None
-    return _whole_release(session, standing.recorded.design, sample, how)
+    return _whole_release(session, standing.recorded, sample, how)
 
 
 def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
@@ -147,23 +147,24 @@ def release_of_plans(session: Session, plans: ChartPlans, how: str) -> Release:
 
     Those of the baseline were drawn with testimony ignored and add nothing.
     """
-    return _whole_release(session, plans.recorded.design, plans, how)
+    return _whole_release(session, plans.recorded, plans, how)
 
 
-def release_of_ladder(session: Session, design: Design, extent: Extent, how: str) -> Release:
+def release_of_ladder(session: Session, recorded: RecordedLadders, extent: Extent, how: str) -> Release:
     """What letting out charts of every ε is: plans of all walks, each as large a draw as the largest."""
-    return _whole_release(session, design, extent, how)
+    return _whole_release(session, recorded, extent, how)
 
 
 def release_of_session(session: Session, saved: Moment | Snapshot) -> Release:
     """What saving a session is: letting out every plan of every walk, each as large a draw as the largest."""
     moment = saved if isinstance(saved, Moment) else saved.moment
-    return _whole_release(session, moment.standing.recorded.design, saved.extent(), "saved as a session")
+    return _whole_release(session, moment.standing.recorded, saved.extent(), "saved as a session")
 
 
 def _whole_release(
-    session: Session, design: Design, behind: Sample | ChartPlans | Extent, how: str
+    session: Session, recorded: RecordedLadders, behind: Sample | ChartPlans | Extent, how: str
 ) -> Release:
+    design = recorded.design
     made = {
         "testimonies": session.prepared.testimonies.digest,
         "design": design._asdict(),
@@ -172,6 +173,8 @@ def _whole_release(
         "plans": behind.n_plans,
         "last_round": behind.last_round,
     }
+    if recorded.runs:
+        made["runs"] = sorted({run.name for run in recorded.runs})
     return _release(
         session,
         design,

@@ -16,9 +16,11 @@ from bottomup.sampler.diagnostics import (
     WARM_UP_SHARE,
     Convergence,
     Verdict,
+    are_unlike,
     diagnose,
     time_left,
     verdict,
+    verdict_of_figures,
 )
 from bottomup.sampler.reweighting import neighbouring_rungs
 from bottomup.sampler.stuck import Reason
@@ -106,7 +108,7 @@ def judge(
     sizes = [min(each.ess_bulk, each.ess_tail) for each in convergences if not each.is_constant]
     return Reliability(
         epsilon=epsilon,
-        verdict=verdict(convergences, starts, n_districts),
+        verdict=_verdict(recorded, convergences, starts, n_districts),
         quantity=worst.quantity,
         in_baseline=worst_rung not in rungs,
         rhat=worst.rhat,
@@ -114,6 +116,22 @@ def judge(
         seconds_left=None if seconds is None else time_left(convergences, seconds),
         rungs=tuple(RungFigures(recorded.epsilons[rung], tuple(own)) for rung, own in figures.items()),
     )
+
+
+def _verdict(
+    recorded: RecordedLadders,
+    convergences: Sequence[Convergence],
+    starts: Sequence[ArrayLike],
+    n_districts: int,
+) -> Verdict:
+    """What may be claimed. Ladders of one run must have unlike starts; those of several may share them."""
+    if not recorded.runs:
+        return verdict(convergences, starts, n_districts)
+    for run in dict.fromkeys(recorded.runs):
+        own = [start for start, of in zip(starts, recorded.runs, strict=True) if of == run]
+        if len(own) < 2 or not are_unlike(own, n_districts):
+            return "one start"
+    return verdict_of_figures(convergences)
 
 
 def _read(recorded: RecordedLadders, rung: int) -> list[Plans]:

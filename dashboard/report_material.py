@@ -21,6 +21,7 @@ from bottomup.dashboard.saving import provenance
 from bottomup.dashboard.session import Session, ShownPlan
 from bottomup.dashboard.state import EPSILONS
 from bottomup.dashboard.tradeoff import AtEpsilon, measure_ladder
+from bottomup.dashboard.wording import walks
 from bottomup.dashboard.worker import Progress
 from bottomup.data.plans import Plan
 from bottomup.sampler.accounting import Release
@@ -29,8 +30,8 @@ from bottomup.sampler.problem import Problem
 __all__ = ["Material", "gather", "ladder_extent", "release_behind", "take"]
 
 _VERDICTS = {
-    "agree": "two walks from unlike starts agree",
-    "disagree": "two walks still disagree: not yet to be relied on",
+    "agree": "{walks} from unlike starts agree",
+    "disagree": "{walks} still disagree: not yet to be relied on",
     "too early": "too early to say whether this can be relied on",
     "one start": "one walk alone: whether this can be relied on is not known",
 }
@@ -96,7 +97,10 @@ class Material:
         found = self.progress.reliability
         if found is None or found.epsilon != self.epsilon:
             return "not yet judged"
-        return "a walk stands still: not to be relied on" if found.stuck else _VERDICTS[found.verdict]
+        if found.stuck:
+            return "a walk stands still: not to be relied on"
+        standing = self.progress.standing
+        return _VERDICTS[found.verdict].format(walks=walks(2 if standing is None else standing.n_walks))
 
     @property
     def source(self) -> str:
@@ -223,4 +227,4 @@ def release_behind(
     if not of_every_epsilon:
         return release_of_charts(session, how, sample)
     extent = ladder_extent(recorded, sample.epsilon)
-    return None if extent is None else release_of_ladder(session, recorded.design, extent, how)
+    return None if extent is None else release_of_ladder(session, recorded, extent, how)

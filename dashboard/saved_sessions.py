@@ -38,7 +38,7 @@ from bottomup.dashboard.design import Design
 from bottomup.dashboard.frozen import SavedSession
 from bottomup.dashboard.health import Workings
 from bottomup.dashboard.page_state import DIGEST_LENGTH
-from bottomup.dashboard.pool import MetPlan, Origin, RecordedLadders
+from bottomup.dashboard.pool import MetPlan, Origin, RecordedLadders, StoredRun
 from bottomup.dashboard.prepared import Prepared
 from bottomup.dashboard.recording import Held, Plans, Recording
 from bottomup.dashboard.script import Scene, read_scenes, write_scenes
@@ -249,6 +249,12 @@ def _describe(snapshot: Snapshot, prepared: Prepared) -> dict[str, Any]:
         "placings": recorded.placings,
         "steps_per_round": recorded.steps_per_round,
         "spacing": snapshot.spacing,
+        # Of plans that were stored by runs without a page, and shown in place of walks of the page.
+        "runs": recorded.runs,
+        "n_unrecorded": recorded.n_unrecorded,
+        "one_in": recorded.one_in,
+        "counted": workings.counted,
+        "stuck": [[*place, words] for place, words in workings.stuck.items()],
         "district": snapshot.held[0][0].dtype.name,
         "rounds": standing.rounds,
         "burn_in": standing.burn_in,
@@ -273,7 +279,9 @@ def _describe(snapshot: Snapshot, prepared: Prepared) -> dict[str, Any]:
 
 
 def _describe_origin(origin: Origin) -> dict[str, Any]:
-    return {name: value for name, value in asdict(origin).items() if name != "design"}
+    described = {name: value for name, value in asdict(origin).items() if name not in ("design", "run")}
+    # Ladders of several runs are one design here, but for their seeds.
+    return {**described, "run": origin.run, "seed": origin.design.seed} if origin.run else described
 
 
 def _arrays_of(snapshot: Snapshot, prepared: Prepared) -> dict[str, NDArray]:
@@ -474,7 +482,10 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
         **{f"share_{number}": (np.float32, (*each, k)) for number in range(len(prepared.shares))},
         "assignments": (np.uint8, arrays["assignments"].shape[:1]),
         "ends": (np.int64, (n_ladders * n_rungs * n,)),
-        "counter": (np.int64, (n_ladders, len(about["workings"]["rungs"]), 4, 6)),
+        "counter": (
+            np.int64,
+            (len(about.get("counted", ())) or n_ladders, len(about["workings"]["rungs"]), 4, 6),
+        ),
         "starts": (np.int32, (n_ladders, n_units)),
         "current": (np.int32, (n_current, n_units)),
         "chosen": (np.int32, (about["chosen"] is not None, n_units)),
@@ -487,6 +498,8 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
             raise ValueError(f"the array {name} has districts that are not there")
     if (np.diff(arrays["step"]) <= 0).any():
         raise ValueError("its plans are in disorder")
+    if len(about.get("runs", ())) not in (0, n_ladders):
+        raise ValueError("its walks are of other runs than it says")
     dtype = np.dtype(about["district"])
     packed = _unpack(arrays["assignments"], arrays["ends"], dtype, n_units, k)
 
@@ -507,6 +520,9 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
         recordings=tuple(tuple(recording(i, j) for j in range(n_rungs)) for i in range(n_ladders)),
         enacted=enacted.assignment,
         population=geography.population,
+        runs=tuple(StoredRun(str(name), int(seed)) for name, seed in about.get("runs", ())),
+        n_unrecorded=int(about.get("n_unrecorded", 0)),
+        one_in=int(about.get("one_in", 1)),
     )
     current = tuple(
         _met(assignment, design, origin)
@@ -519,7 +535,7 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
         recorded=recorded,
         workings=_read_workings(about, arrays["counter"]),
         start_plans=tuple(arrays["starts"]),
-        is_saved=True,
+        source="A saved session",
     )
     chosen, digest = about["chosen"], ""
     taken = None
@@ -529,7 +545,7 @@ def _put_together(file: SessionFile, prepared: Prepared) -> SavedSession:
         digest = plan_digest(plan.assignment)[:DIGEST_LENGTH]
     return SavedSession(
         name=file.name,
-        standing=standing,
+        standings=(standing,),
         state=file.state,
         versions={str(name): str(version) for name, version in about["versions"].items()},
         chosen=taken,
@@ -558,12 +574,16 @@ def _read_workings(about: dict[str, Any], counter: NDArray[np.int64]) -> Working
         exchange_rates=tuple(map(_number, values["exchange_rates"])),
         round_trips=tuple(map(int, values["round_trips"])),
         drift=_number(values["drift"]),
+        counted=tuple(map(str, about.get("counted", ()))),
+        stuck={(int(ladder), int(rung)): str(words) for ladder, rung, words in about.get("stuck", ())},
     )
 
 
 def _met(assignment: NDArray[np.int32], design: Design, origin: dict[str, Any]) -> MetPlan:
     assignment.flags.writeable = False
-    made = Origin(design=design, **origin)
+    seed = int(origin.get("seed", design.seed))
+    own = {name: value for name, value in origin.items() if name != "seed"}
+    made = Origin(design=design._replace(seed=seed), **own)
     # JSON has lists only.
     return MetPlan(assignment, replace(made, rungs=tuple(made.rungs), placings=tuple(made.placings)))
 

@@ -106,6 +106,8 @@ def provenance(session: Session, shown: ShownPlan) -> dict[str, Any]:
         "rungs": list(origin.rungs),
         "rungs_placed_after_rounds": list(origin.placings),
     }
+    if origin.run:
+        made["run"] = origin.run
     chosen = {"plan": shown.title, "chosen": shown.draw.chosen, "counts_as_draws": shown.draw.draws}
     return {"name": name_of(made), **chosen, **made}
 

@@ -19,7 +19,7 @@ from bottomup.dashboard.prepared import PlanNumbers, Prepared
 from bottomup.dashboard.script import Script
 from bottomup.dashboard.selection import Selection, Subset, pick_out
 from bottomup.dashboard.slots import SAMPLING, FairSlots
-from bottomup.dashboard.state import BarPlan, Draw, Settings, Shown
+from bottomup.dashboard.state import EPSILONS, BarPlan, Draw, Settings, Shown
 from bottomup.dashboard.whatif import WhatIf
 from bottomup.dashboard.worker import Sampling, Worker
 from bottomup.sampler.accounting import CURRENT_PLAN, FROM_CHART
@@ -104,6 +104,7 @@ class Session:
         settings = self.settings
         if saved is not None:
             settings.param.update(**saved.design._asdict(), running=False)
+            settings.epsilon = self.reachable(settings.epsilon, settings.design)
         self.worker = Worker(
             self._build,
             settings.design,
@@ -115,6 +116,7 @@ class Session:
         self._described: tuple[object, object, PlanNumbers] | None = None
         self._closer = {"sample": CloserLook(), "baseline": CloserLook()}
         settings.param.watch(self._follow_running, "running")
+        settings.param.watch(lambda *_: self._reach(), list(Design._fields))
         settings.param.watch(lambda event: self.worker.look_at(event.new), "epsilon")
         settings.param.watch(lambda *_: self.reset(), list(Design._fields))
 
@@ -165,10 +167,34 @@ class Session:
 
     def _build(self, design: Design) -> Sampling:
         """What samples for a design, or is shown in place of that."""
-        saved = self.saved
-        if saved is not None and design == saved.design:
-            return Frozen(self.prepared, saved.standing)
+        standing = None if self.saved is None else self.saved.standing_of(design)
+        if standing is not None:
+            return Frozen(self.prepared, standing)
         return self.prepared.build_ladders(design)
+
+    def epsilons_of(self, design: Design) -> tuple[float, ...]:
+        """Positions of the slider that plans of a design can stand for: of stored ones, up to their rungs."""
+        standing = None if self.saved is None else self.saved.standing_of(design)
+        return EPSILONS if standing is None else tuple(standing.recorded.within(EPSILONS))
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """Positions of the slider as things are."""
+        return self.epsilons_of(self.settings.design)
+
+    @property
+    def has_no_plans(self) -> bool:
+        """Whether what is open holds no plans of the settings, so that only walks could make some."""
+        return self.saved is not None and self.saved.standing_of(self.settings.design) is None
+
+    def reachable(self, epsilon: float, design: Design) -> float:
+        """An epsilon, or the last position of the slider for a design where that comes before it."""
+        return min(epsilon, self.epsilons_of(design)[-1])
+
+    def _reach(self) -> None:
+        """Let ε stay where it is, unless the stored plans of another design do not reach as far."""
+        settings = self.settings
+        settings.epsilon = self.reachable(settings.epsilon, settings.design)
 
     @property
     def versions(self) -> dict[str, str]:
@@ -277,7 +303,8 @@ class Session:
             return ShownPlan(
                 "chosen", plan.assignment, enacted.labels, chosen.title, plan.origin, chosen.draw
             )
-        if self.shown.kind == "current" and standing is not None and standing.current:
+        is_met = standing is not None and standing.recorded.within([self.settings.epsilon])
+        if self.shown.kind == "current" and standing is not None and standing.current and is_met:
             epsilons = [plan.origin.epsilon for plan in standing.current]
             # Never from above the chosen ε: the promise that the page states would not hold for it.
             plan = standing.current[neighbouring_rungs(epsilons, self.settings.epsilon)[0]]

@@ -1,4 +1,4 @@
-"""The options that name the inputs of a saved session: as it keeps them, and as it is opened again."""
+"""The options that name the inputs of a saved session, or of a study: kept, and found again later."""
 
 import argparse
 from pathlib import Path
@@ -6,11 +6,12 @@ from typing import NoReturn
 
 from bottomup.dashboard.options import add_page_options, page_arguments
 from bottomup.dashboard.saved_sessions import SessionFile
+from bottomup.dashboard.stored_study import PageStudy
 from bottomup.data.errors import DataError
 
-__all__ = ["input_arguments", "with_inputs_of"]
+__all__ = ["input_arguments", "with_inputs_of", "with_inputs_of_study"]
 
-_NO_INPUTS = ("ledger", "session_file", "visitors")
+_NO_INPUTS = ("ledger", "session_file", "study", "visitors")
 _FILES = ("units", "edges", "shapes", "repairs", "testimonies", "crosswalk")
 # A file, or something else.
 _MAYBE_FILES = ("plan", "clusters")
@@ -50,10 +51,9 @@ def with_inputs_of(options: argparse.Namespace, file: SessionFile) -> argparse.N
     DataError
         When the file does not say where its inputs are, or they are not there.
     """
-    parser = _parser()
-    plain = parser.parse_args([])
-    if any(getattr(options, name) != value for name, value in vars(plain).items() if name not in _NO_INPUTS):
+    if _name_inputs(options):
         return options
+    parser = _parser()
     if file.arguments is None:
         raise DataError("session", f"{file.name} does not say where its inputs are.", remedy=_AS_SAVED)
     try:
@@ -71,3 +71,26 @@ def with_inputs_of(options: argparse.Namespace, file: SessionFile) -> argparse.N
     for name in _NO_INPUTS:
         setattr(found, name, getattr(options, name))
     return found
+
+
+def with_inputs_of_study(options: argparse.Namespace, study: PageStudy) -> argparse.Namespace:
+    """The options, and where they name no inputs, those that the study was made of.
+
+    Raises
+    ------
+    DataError
+        When these are not what they were, naming the files.
+    """
+    if _name_inputs(options):
+        return options
+    study.check_files()
+    found = argparse.Namespace(**vars(options))
+    for name in vars(options):
+        if name not in _NO_INPUTS:
+            setattr(found, name, study.options[name])
+    return found
+
+
+def _name_inputs(options: argparse.Namespace) -> bool:
+    plain = vars(_parser().parse_args([]))
+    return any(getattr(options, name) != value for name, value in plain.items() if name not in _NO_INPUTS)

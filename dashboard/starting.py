@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from bottomup.data.testimonies import Testimonies
     from bottomup.sampler.problem import Problem
 
-__all__ = ["Starts", "add_law_options", "check_plan_options", "find_starts", "hopeless_sentence", "stopping"]
+__all__ = [
+    "TREES",
+    "Starts",
+    "add_law_options",
+    "check_plan_options",
+    "find_starts",
+    "hopeless_sentence",
+    "stopping",
+]
 
 TREES = "made from random trees"
 
@@ -74,6 +82,7 @@ def find_starts(
     further: Sequence[str] = (),
     n_starts: int | None = None,
     remedy: str = "give further plans with --start, or fewer --chains",
+    say: Callable[[str], object] = print,
 ) -> Starts:
     """The plans given, and the rest made from random trees.
 
@@ -91,6 +100,8 @@ def find_starts(
     n_starts : int, optional
     remedy : str
         What to do when no plan could be made.
+    say : callable
+        Called with a line about each plan that does not fit as it is.
     """
     from bottomup.dashboard.repairing import plan_sentences, start_of
     from bottomup.data.plans import check_feasible, load_plan, population_bounds
@@ -105,9 +116,11 @@ def find_starts(
     check_feasible(geography, k, lower, upper)
     valid = []
     for plan in given:
-        print("".join(f"{sentence}\n" for sentence in plan_sentences(plan)), end="")
+        for sentence in plan_sentences(plan):
+            say(sentence)
         valid.append(start_of(inputs, plan, lower, upper, k))
-        print("".join(f"{sentence}\n" for sentence in valid[-1].sentences), end="")
+        for sentence in valid[-1].sentences:
+            say(sentence)
     n_plans = max(2, len(given)) if n_starts is None else n_starts
     assignments = [start.plan.assignment for start in valid]
     try:
@@ -115,7 +128,7 @@ def find_starts(
     except StartError as error:
         if n_starts is not None or not given:
             raise StartError(f"{error}; {remedy}") from error
-        print(f"One chain alone: {error}; {remedy}.")
+        say(f"One chain alone: {error}; {remedy}.")
         plans = make_unlike_starts(problem, k, lower, upper, assignments, len(given), options.seed)
     names = [start.name for start in valid] + [TREES] * (len(plans) - len(given))
     labels = given[0].labels if given else tuple(str(number) for number in range(1, k + 1))

@@ -1,4 +1,4 @@
-"""A quantity over the rounds of both walks."""
+"""A quantity over the rounds of the walks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,21 @@ from bottomup.dashboard.figures import base_figure
 from bottomup.dashboard.health import Trace
 from bottomup.dashboard.palette import BASELINE, ENSEMBLE
 
-__all__ = ["SECOND", "TracePlot", "trace_plot"]
+__all__ = ["LINES", "TracePlot", "trace_plot"]
 
-SECOND = "#b35900"
-"""Colour of the second walk, whose line is dashed."""
+LINES = (
+    (ENSEMBLE, "solid", "circle"),
+    ("#b35900", "dashed", "square"),
+    ("#2e7d4f", "dotted", "triangle"),
+    ("#7b4ea3", "dotdash", "diamond"),
+)
+"""Colour and dashes of each walk's line, and the mark of where it began."""
 _MARGIN = 0.08
 
 
 @dataclass(frozen=True, eq=False)
 class TracePlot:
-    """Lines of up to two walks, with what is left out shaded and the starts as points.
+    """Lines of as many walks as there are `LINES`, with what is left out shaded and the starts as points.
 
     Attributes
     ----------
@@ -89,9 +94,8 @@ def trace_plot() -> TracePlot:
     plot.yaxis.ticker.desired_num_ticks = 5
     left_out = BoxAnnotation(left=0, right=0, fill_color=BASELINE, fill_alpha=0.2, line_color=None)
     plot.add_layout(left_out)
-    looks = ((ENSEMBLE, "solid", "circle"), (SECOND, "dashed", "square"))
     lines, starts = [], []
-    for color, dash, marker in looks:
+    for color, dash, marker in LINES:
         line, start = (ColumnDataSource({"round": [], "value": []}) for _ in range(2))
         plot.line("round", "value", source=line, color=color, line_dash=dash, line_width=1.8)
         plot.scatter(

@@ -60,7 +60,7 @@ def measure_ladder(
     ----------
     recorded : RecordedLadders
     epsilons : sequence of float
-        Within the rungs.
+        Those beyond the rungs are left out.
     is_stopped : callable
 
     Returns
@@ -69,7 +69,7 @@ def measure_ladder(
         None when stopped, or while a rung has no plans.
     """
     found = []
-    for epsilon in epsilons:
+    for epsilon in recorded.within(epsilons):
         sample = None if is_stopped() else recorded.sample(epsilon)
         if sample is None:
             return None

@@ -26,6 +26,7 @@ __all__ = [
     "reference_line",
     "reliability_line",
     "share_title",
+    "walks",
 ]
 
 SCORE_TITLES = {
@@ -34,6 +35,7 @@ SCORE_TITLES = {
 }
 """What each score measures."""
 
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _QUANTITIES = {
     "score_testimony": "testimonies kept whole",
     "score_cluster": "cluster shares",
@@ -41,12 +43,20 @@ _QUANTITIES = {
 }
 
 
+def walks(number: int) -> str:
+    """Words for a number of walks."""
+    word = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+    return f"{word} walk{'' if number == 1 else 's'}"
+
+
 def number_of_plans(sample: Sample) -> str:
     """From how many plans the charts are drawn, and of which rungs."""
-    walks = "two walks" if sample.n_ladders > 1 else "one walk"
     words = (
-        f"Drawn from {sample.n_plans:,} plans, the later half of {walks} up to round {sample.last_round:,}"
+        f"Drawn from {sample.n_plans:,} plans, the later half of {walks(sample.n_ladders)} up to round "
+        f"{sample.last_round:,}"
     )
+    if sample.one_in > 1:
+        words += f", one in {sample.one_in:,} of those in the study"
     if len(sample.rungs) > 1:
         low, high = sample.rungs
         words += (
@@ -64,18 +74,17 @@ def reliability_line(progress: Progress, epsilon: float) -> str:
         return ""
     kind = "disagree" if found.stuck else found.verdict.replace(" ", "-")
     keep_on = "" if progress.standing.is_saved else _keep_on(found)
-    return f'<p class="reliability {kind}">{_reliability(found, epsilon, keep_on)}</p>'
+    who = walks(progress.standing.n_walks)
+    return f'<p class="reliability {kind}">{_reliability(found, epsilon, who, keep_on)}</p>'
 
 
-def _reliability(found: Reliability, epsilon: float, keep_on: str) -> str:
+def _reliability(found: Reliability, epsilon: float, who: str, keep_on: str) -> str:
     if found.epsilon != epsilon:
         return "Looking at this ε …"
     if found.stuck:
         return f"<b>Do not rely on this.</b> {html.escape(found.stuck)}"
     if found.verdict == "agree":
-        return (
-            "<b>Can be relied on:</b> two walks from unlike starts agree on scores, compactness and shares."
-        )
+        return f"<b>Can be relied on:</b> {who} from unlike starts agree on scores, compactness and shares."
     if found.verdict == "one start":
         return (
             "<b>Cannot be judged:</b> no second plan, unlike the first, was found to start from, so whether "
@@ -86,8 +95,7 @@ def _reliability(found: Reliability, epsilon: float, keep_on: str) -> str:
     name = _QUANTITIES.get(found.quantity) or _districts_shares(found.quantity)
     where = " when testimony is ignored" if found.in_baseline else ""
     return (
-        f"<b>Not yet to be relied on:</b> two walks from unlike starts still disagree on {name}{where}."
-        f"{keep_on}"
+        f"<b>Not yet to be relied on:</b> {who} from unlike starts still disagree on {name}{where}.{keep_on}"
     )
 
 
@@ -188,7 +196,7 @@ def progress_line(progress: Progress) -> str:
     if standing is None:
         return "Preparing the walks …"
     if standing.is_saved:
-        return f"A saved session: {count(standing.rounds, 'round')}, nothing is being sampled"
+        return f"{standing.source}: {count(standing.rounds, 'round')}, nothing is being sampled"
     if standing.rounds < standing.burn_in:
         return f"Warming up: round {standing.rounds:,} of {standing.burn_in:,}"
     return f"Round {standing.rounds:,}"

@@ -51,8 +51,8 @@ class Standing:
         Counts since the rungs were placed.
     start_plans : tuple of int32 array, each of shape (n,)
         The plan that each ladder began at.
-    is_saved : bool
-        Whether this was read from a saved session, so that nothing is sampled.
+    source : str
+        What this was read from, as a line begins; empty while walks make it.
     """
 
     rounds: int
@@ -61,7 +61,17 @@ class Standing:
     recorded: RecordedLadders
     workings: Workings
     start_plans: tuple[NDArray[np.int32], ...] = ()
-    is_saved: bool = False
+    source: str = ""
+
+    @property
+    def n_walks(self) -> int:
+        """Walks at each rung."""
+        return len(self.recorded.starts)
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether this was read from files, so that nothing is sampled."""
+        return bool(self.source)
 
 
 class Sampling(Protocol):

@@ -31,6 +31,7 @@ __all__ = [
     "share_of_units_moved",
     "time_left",
     "verdict",
+    "verdict_of_figures",
 ]
 
 RHAT_BELOW = 1.05
@@ -289,6 +290,19 @@ def verdict(
             )
     if len(starts) < 2 or not are_unlike(starts, n_districts):
         return "one start"
+    return verdict_of_figures(convergences, rhat_below, ess_at_least)
+
+
+def verdict_of_figures(
+    convergences: Sequence[Convergence], rhat_below: float = RHAT_BELOW, ess_at_least: float = ESS_AT_LEAST
+) -> Verdict:
+    """What may be claimed of chains that are known to have begun at unlike plans, see :func:`verdict`.
+
+    Parameters
+    ----------
+    convergences : sequence of Convergence
+    rhat_below, ess_at_least : float
+    """
     varying = [convergence for convergence in convergences if not convergence.is_constant]
     if not varying or min(convergence.n_draws for convergence in varying) < MIN_DRAWS_TO_JUDGE:
         return "too early"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bottomup.data import Geography, Testimonies
 
 __all__ = [
+    "assignment_digest",
     "clusters_are",
     "describe_exchange",
     "describe_run",
@@ -42,10 +43,11 @@ def plan_digest(assignment: ArrayLike) -> str:
     bytes each.
     """
     _, first, district = np.unique(np.asarray(assignment), return_index=True, return_inverse=True)
-    return _digest(np.argsort(np.argsort(first))[district])
+    return assignment_digest(np.argsort(np.argsort(first))[district])
 
 
-def _digest(numbers: ArrayLike) -> str:
+def assignment_digest(numbers: ArrayLike) -> str:
+    """SHA-256, in hexadecimal, of a plan with the numbers that its districts have."""
     return hashlib.sha256(np.ascontiguousarray(numbers, dtype="<i4").tobytes()).hexdigest()
 
 
@@ -120,7 +122,7 @@ def describe_run(
         "sensitivity": sensitivity,
         "chains": len(starts),
         # With the numbers as they are: under others a seed gives other plans.
-        "starts": [_digest(start) for start in starts],
+        "starts": [assignment_digest(start) for start in starts],
         "exchange": exchange,
         "step": step,
         "mixture": mixture._asdict(),

@@ -135,9 +135,12 @@ def find_preserved(plans: NDArray[np.integer], indptr: ArrayLike, units: ArrayLi
     whole = np.zeros((len(plans), len(start) - 1), dtype=bool)
     filled = np.flatnonzero(np.diff(start) > 0)
     if len(filled):
-        district = plans[:, members]
-        first = district[:, np.repeat(start[filled], np.diff(start)[filled])]
-        whole[:, filled] = np.logical_and.reduceat(district == first, start[filled], axis=1)
+        # A bit for each plan and unit: what is reduced is short, and in the order of memory.
+        district = np.ascontiguousarray(np.asarray(plans).T)[members]
+        first = district[np.repeat(start[filled], np.diff(start)[filled])]
+        is_away = np.packbits(district != first, axis=1)
+        split = np.bitwise_or.reduceat(is_away, start[filled], axis=0)
+        whole[:, filled] = np.unpackbits(split, axis=1, count=len(plans)).T == 0
     return whole
 
 

@@ -4,6 +4,7 @@ import html
 
 import panel as pn
 
+from bottomup.dashboard.frozen import StoredStudy
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.views.data_link import data_link
 from bottomup.dashboard.views.dendrogram import DendrogramView
@@ -28,6 +29,8 @@ class AboutView(pn.viewable.Viewer):
         rows: list[pn.viewable.Viewable] = []
         if inputs.note:
             rows.append(_words(f"<p>{html.escape(inputs.note)}</p>"))
+        if isinstance(session.saved, StoredStudy):
+            rows.append(_words(_about_study(session.saved)))
         about_files = notes(prepared.findings)
         if about_files is not None:
             rows.append(about_files)
@@ -49,6 +52,12 @@ class AboutView(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Nothing here changes by itself."""
+
+
+def _about_study(study: StoredStudy) -> str:
+    """From which runs the plans are, and which are not shown."""
+    lines = [f"{standing.source}: score {standing.recorded.design.score}." for standing in study.standings]
+    return "".join(f"<p>{html.escape(line)}</p>" for line in (*lines, *study.notes))
 
 
 def _words(markup: str) -> pn.pane.HTML:

@@ -124,7 +124,7 @@ class AttackView(pn.viewable.Viewer):
             if plans is None:
                 return None
             cost = change.cost if counterfactual.has_limit else None
-            return answer_what_if(plans, EPSILONS, recorded.delta, cost)
+            return answer_what_if(plans, recorded.within(EPSILONS), recorded.delta, cost)
 
         session.background.start(work)
         self.refresh()

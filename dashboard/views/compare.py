@@ -94,16 +94,21 @@ class CompareView(pn.viewable.Viewer):
 
     def _choose(self, event: Tap) -> None:
         if event.x is not None:
-            self._session.settings.epsilon = self._curve.epsilon_at(event.x)
+            self._choose_epsilon(self._curve.epsilon_at(event.x))
 
     def _choose_row(self, event: Tap) -> None:
         rows = self._rows()
         if event.y is not None and 0 <= event.y < len(rows):
-            self._session.settings.epsilon = rows[len(rows) - 1 - int(event.y)]
+            self._choose_epsilon(rows[len(rows) - 1 - int(event.y)])
+
+    def _choose_epsilon(self, epsilon: float) -> None:
+        if epsilon in self._session.epsilons:
+            self._session.settings.epsilon = epsilon
 
     def _rows(self) -> list[float]:
-        """Some ε from 0 up, and the chosen one among them."""
-        return sorted({*_LADDER, self._session.settings.epsilon})
+        """Some ε from 0 up, as far as there are plans, and the chosen one among them."""
+        session = self._session
+        return sorted({*_LADDER, session.settings.epsilon} & {*session.epsilons})
 
     def _found(self) -> list[AtEpsilon]:
         standing = self._session.worker.progress.standing

@@ -1,10 +1,13 @@
 """The strip on the left: how much testimony may count, what counts as kept, and the walk's buttons."""
 
+import html
+from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from bottomup.dashboard.design import Design
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
@@ -33,7 +36,7 @@ class ControlsView(pn.viewable.Viewer):
         settings = session.settings
         self._epsilon = pmui.DiscreteSlider(
             label="ε, weight of a testimony",
-            options={_epsilon_label(value): value for value in EPSILONS},
+            options=_positions(session.epsilons),
             value=settings.epsilon,
             sizing_mode="stretch_width",
             margin=(0, 14, 0, 10),
@@ -103,7 +106,7 @@ class ControlsView(pn.viewable.Viewer):
         self._epsilon.param.watch(lambda event: settings.param.update(epsilon=event.new), "value")
         self._score.param.watch(lambda event: settings.param.update(score=event.new), "value")
         settings.param.watch(lambda *_: self._describe(), ["epsilon", "score", "weighting", "running"])
-        settings.param.watch(lambda event: setattr(self._epsilon, "value", event.new), "epsilon")
+        settings.param.watch(lambda *_: self._offer(), ["epsilon", "running", *Design._fields])
         settings.param.watch(lambda event: setattr(self._score, "value", event.new), "score")
         self._run.on_click(lambda *_: self._start())
         self._pause.on_click(lambda *_: self._stop())
@@ -117,12 +120,22 @@ class ControlsView(pn.viewable.Viewer):
     def _stop(self) -> None:
         self._session.settings.running = False
 
+    def _offer(self) -> None:
+        """Let the slider stand at ε, among the positions that there are now."""
+        positions, epsilon = _positions(self._session.epsilons), self._session.settings.epsilon
+        if positions != self._epsilon.options:
+            self._epsilon.param.update(options=positions, value=epsilon)
+        else:
+            self._epsilon.value = epsilon
+
     def _describe(self) -> None:
         """Words and buttons that follow the settings."""
         settings, prepared = self._session.settings, self._session.prepared
+        top = self._session.epsilons[-1]
+        up_to = "" if top == EPSILONS[-1] else f" The stored plans go up to ε\u00a0=\u00a0{top:g}."
         self._promise.object = (
             f'<p style="margin-top: 4px"><b>{promise(settings.epsilon)}</b></p>'
-            f'<p class="quiet">{self._session.caption()}</p>'
+            f'<p class="quiet">{self._session.caption()}{up_to}</p>'
         )
         reason = (
             ""
@@ -141,11 +154,17 @@ class ControlsView(pn.viewable.Viewer):
         progress = self._session.worker.progress
         if progress.phase == "failed" and self._run.disabled:
             self._run.disabled = False
-        line = progress_line(progress)
+        line = html.escape(progress_line(progress), quote=False)
+        if self._session.has_no_plans:
+            line = "There are no stored plans of these settings. “Sample anew” lets walks make some."
         if progress.phase == "running":
             line += f" · {progress.steps_per_second:,.0f} steps a second"
         say(self._progress, f'<p class="quiet">{line}</p>')
         say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
+
+
+def _positions(epsilons: Sequence[float]) -> dict[str, float]:
+    return {_epsilon_label(epsilon): epsilon for epsilon in epsilons}
 
 
 def _epsilon_label(value: float) -> str:

@@ -20,10 +20,9 @@ from bottomup.dashboard.health_words import (
     title_of,
     trace_sentence,
 )
-from bottomup.dashboard.palette import ENSEMBLE
 from bottomup.dashboard.reliability import LEAST_PLANS
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.trace_plot import SECOND, trace_plot
+from bottomup.dashboard.trace_plot import LINES, trace_plot
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
 from bottomup.dashboard.wording import number_of_plans
 from bottomup.sampler.reweighting import neighbouring_rungs
@@ -169,7 +168,8 @@ class _RungChoice(pn.viewable.Viewer):
 
     def rung(self, epsilons: tuple[float, ...]) -> int:
         """Place of the chosen rung among some rungs, and offer these."""
-        around = neighbouring_rungs(epsilons, self._session.settings.epsilon)
+        epsilon = self._session.settings.epsilon
+        around = neighbouring_rungs(epsilons, epsilon) if epsilon <= epsilons[-1] else ()
         places = {role: rung for role, rung in zip(("below", "above"), around, strict=False) if rung}
         places["baseline"] = 0
         options = {
@@ -189,7 +189,7 @@ class _RungChoice(pn.viewable.Viewer):
 
 
 class _TracesPart(pn.viewable.Viewer):
-    """A quantity over the rounds of both walks."""
+    """A quantity over the rounds of the walks."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -204,10 +204,11 @@ class _TracesPart(pn.viewable.Viewer):
         self._quantity.param.watch(lambda *_: self.refresh(), "value")
         self._rung = _RungChoice(session, self.refresh)
         self._plot = trace_plot()
+        self._key = pn.pane.HTML(_key(2), **_WORDS)
         self._sentence = pn.pane.HTML(**_WORDS, styles=room_for(4))
         self._layout = pn.Column(
             pn.Row(self._quantity, self._rung, sizing_mode="stretch_width", margin=0),
-            pn.pane.HTML(_KEY, **_WORDS),
+            self._key,
             pn.Column(
                 pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_both", margin=0),
                 sizing_mode="stretch_both",
@@ -241,11 +242,14 @@ class _TracesPart(pn.viewable.Viewer):
         if options != self._quantity.options:
             self._quantity.options = options
         name = self._quantity.value
-        traces = [trace_of(own.step, draws) for own, draws in zip(plans, quantities[name], strict=True)]
-        starts = [values[name] for values in standing.workings.start_values]
-        begin = recorded.placings[-1] if recorded.placings else 0
-        self._plot.fill(traces, starts, begin, recorded.round_of, is_share=name != "cut_edges")
-        say(self._sentence, trace_sentence(name, traces, starts))
+        drawn = [(own.step, draws) for own, draws in zip(plans, quantities[name], strict=True)][: len(LINES)]
+        traces = [trace_of(*own) for own in drawn]
+        starts = [values[name] for values in standing.workings.start_values[: len(LINES)]]
+        self._plot.fill(traces, starts, recorded.round_of(0), recorded.round_of, is_share=name != "cut_edges")
+        say(self._key, _key(len(traces)))
+        left = len(plans) - len(traces)
+        more = f'<p class="quiet">Further walks, which are not drawn: {left}.</p>' if left else ""
+        say(self._sentence, f"{trace_sentence(name, traces, starts)}{more}")
 
 
 class _WalksPart(pn.viewable.Viewer):
@@ -281,12 +285,23 @@ class _WalksPart(pn.viewable.Viewer):
 _Part = _FiguresPart | _TracesPart | _WalksPart
 _PARTS: dict[str, type[_Part]] = {"Figures": _FiguresPart, "Traces": _TracesPart, "The walks": _WalksPart}
 
-_KEY = (
-    f'<div class="key"><span><i style="height: 0; border-top: 3px solid {ENSEMBLE}"></i>first walk</span>'
-    f'<span><i style="height: 0; border-top: 3px dashed {SECOND}"></i>second walk</span>'
-    "<span><b aria-hidden='true'>●&#8239;■</b> where each began</span>"
-    '<span><i style="height: 0.8125rem; background: #8a939c55"></i>left out as warming up</span></div>'
-)
+
+def _key(n_walks: int) -> str:
+    """What the lines and marks of traces are."""
+    borders = ("solid", "dashed", "dotted", "double")
+    names = ("first", "second", "third", "fourth")
+    lines = "".join(
+        f'<span><i style="height: 0; border-top: 3px {border} {color}"></i>{name} walk</span>'
+        for (color, _, _), border, name, _ in zip(LINES, borders, names, range(n_walks), strict=False)
+    )
+    marks = "&#8239;".join("●■▲◆"[:n_walks])
+    return (
+        f'<div class="key">{lines}'
+        f"<span><b aria-hidden='true'>{marks}</b> where each began</span>"
+        '<span><i style="height: 0.8125rem; background: #8a939c55"></i>left out as warming up</span></div>'
+    )
+
+
 _TABLES = """
 .verdict { font-size: 1.5rem; font-weight: 700; line-height: 1.2; padding: 4px 0 4px 12px; margin-bottom: 8px;
            border-left: 6px solid var(--line); }

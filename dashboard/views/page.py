@@ -243,7 +243,7 @@ class PageView(pn.viewable.Viewer):
         """
         unmet, saved = [], self.session.saved
         if saved is not None:
-            unmet += self.restore(saved.state, "The saved session")
+            unmet += self.restore(saved.state, "The saved session") if saved.state else []
             self._firsts.append(self.state())
         if asked:
             unmet += self.restore(_in_full(asked), "The address")

@@ -100,11 +100,12 @@ def test_traces_show_the_chosen_quantity_of_both_walks_at_the_chosen_rung(walked
     assert "Highest Democratic share" in quantity.options
     for name, attribute in (("score_testimony", "testimony"), ("cut_edges", "cut_edges")):
         quantity.value = name
-        for line, row in zip(plot.lines, recorded.recordings, strict=True):
+        assert [len(line.data["value"]) > 0 for line in plot.lines] == [True, True, False, False]
+        for line, row in zip(plot.lines, recorded.recordings, strict=False):
             values = getattr(row[rung].read(), attribute)
             spacing = -(-len(values) // MOST_POINTS)
             np.testing.assert_array_equal(line.data["value"], values[::-spacing][::-1])
-    starts = [source.data["value"][0] for source in plot.starts]
+    starts = [source.data["value"][0] for source in plot.starts[:2]]
     assert starts == [values["cut_edges"] for values in walked.worker.progress.standing.workings.start_values]
     assert (
         recorded.placings[-1] == plot.left_out.left < plot.left_out.right < max(plot.lines[0].data["round"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,6 +30,9 @@ class FakeLadders:
 
     def __init__(self, missing: tuple[float, ...] = (), design: str = "A") -> None:
         self.missing, self.design = missing, design
+
+    def within(self, epsilons: Sequence[float]) -> Sequence[float]:
+        return epsilons
 
     def sample(self, epsilon: float) -> object:
         if epsilon in self.missing:
