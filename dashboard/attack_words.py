@@ -177,12 +177,13 @@ def _check(outcome: Outcome, found: ScoreOutcome) -> str:
 
     At epsilon 0, where there is nothing to weigh, as well: the baseline is taken from both.
     """
+    kinds = ("kept", "best") if found.score == "cluster" else ("kept",)
     agreed: list[Finding] = []
     apart: list[Finding] = []
     for finding in found.findings:
         told = [
-            (finding.prediction(f"kept_{group}"), finding.attacked.estimates[f"kept_{group}"])
-            for group in outcome.groups()
+            (finding.prediction(name), finding.attacked.estimates[name])
+            for name in (f"{kind}_{group}" for kind in kinds for group in outcome.groups())
         ]
         verdicts = [predicted.agrees(measured) for predicted, measured in told if predicted is not None]
         known = [verdict for verdict in verdicts if verdict is not None]

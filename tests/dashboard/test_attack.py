@@ -451,10 +451,11 @@ def test_many_epsilons_are_told_by_their_ends():
     assert "about as often at ε = 0.1 to 3 and 10 (10 to 12); more often at ε = 5 (30)" in words
 
 
-def test_a_baseline_that_the_runs_do_not_share_is_said():
-    outcome = make_outcome([0.2, 0.2, 0.2], [0.1, 0.1, 0.1])
+@pytest.mark.parametrize("quantity", ["kept_adversary", "best_honest"])
+def test_a_baseline_that_the_runs_do_not_share_is_said(quantity):
+    outcome = make_outcome([0.2, 0.2, 0.2], [0.2, 0.2, 0.2])
     first = outcome.scores[0].findings[0]
-    first.predicted.estimates["kept_adversary"] = first.honest.estimates["kept_adversary"]
+    first.predicted.estimates[quantity] = Estimate(0.1, 0.01, 400.0, 1.01)
     words = words_of(outcome)
     assert "the same within errors at ε = 1 and 5 and something else at ε = 0, so the runs have not" in words
 
