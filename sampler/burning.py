@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from bottomup.sampler.checkpoints import Timer
 from bottomup.sampler.ladder import Ladder, placing_rounds
 from bottomup.sampler.memory import Memory, nest, within
+from bottomup.sampler.sources import Pace
 
-__all__ = ["BurnIn", "finish_burn_in"]
+__all__ = ["BurnIn", "Burning", "finish_burn_in"]
 
 
 class BurnIn:
@@ -24,6 +27,8 @@ class BurnIn:
     is_placing : bool
         Whether the rungs are placed anew, see :func:`bottomup.sampler.ladder.burn_in`.
     """
+
+    waited = 0.0
 
     def __init__(self, ladder: Ladder, n_rounds: int, is_placing: bool) -> None:
         self.ladder = ladder
@@ -56,22 +61,46 @@ class BurnIn:
         self.ladder.recall(within("ladder", memory))
 
 
+class Burning(Protocol):
+    """A burn-in that :func:`finish_burn_in` can run; see :class:`BurnIn` for what each does."""
+
+    waited: float
+    """See :class:`bottomup.sampler.sources.Source`."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all rounds have been run."""
+
+    def advance(self, most: int) -> int:
+        """Run so many rounds, or fewer; returns how many."""
+
+    def memory(self) -> Memory:
+        """All that decides how it goes on."""
+
+
 def finish_burn_in(
-    burn_in: BurnIn, keep: Callable[[Memory], object], is_stopped: Callable[[], bool] = lambda: False
+    burn_in: Burning,
+    keep: Callable[[Memory], object],
+    is_stopped: Callable[[], bool] = lambda: False,
+    batch_seconds: float = 0.0,
 ) -> None:
     """Run a burn-in to its end, unless it is stopped.
 
     Parameters
     ----------
-    burn_in : BurnIn
+    burn_in : BurnIn or another that does the same
     keep : callable
         Called now and then, see :class:`Timer`, and when it is stopped, with all that decides how it goes on.
     is_stopped : callable
-        Asked after each round.
+        Asked after each batch.
+    batch_seconds : float
+        What a batch of rounds should take; by default each is one of its own.
     """
-    timer = Timer()
+    timer, pace = Timer(), Pace(batch_seconds)
     while not burn_in.is_over:
-        burn_in.advance(1)
+        began, waited = time.perf_counter(), burn_in.waited
+        size = burn_in.advance(pace.size)
+        pace.note(size, time.perf_counter() - began - (burn_in.waited - waited))
         is_last = is_stopped()
         if is_last or timer.is_due:
             with timer.saving():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +14,13 @@ from bottomup.sampler.chain import Outcomes
 from bottomup.sampler.checkpoints import Timer
 from bottomup.sampler.memory import Memory, nest, within
 from bottomup.sampler.runs import RunFolder
-from bottomup.sampler.sources import Source
+from bottomup.sampler.sources import Pace, Source
 from bottomup.sampler.traces import MAX_DRAWS, Traces
 from bottomup.sampler.types import LongArray
 
 __all__ = [
     "MIN_BURN_IN",
+    "Batches",
     "Recording",
     "burn_in_rounds",
     "draws_of_rung",
@@ -36,13 +38,22 @@ MIN_BURN_IN = 80
 """Rounds in which the rungs can be placed: the first placement follows ten of them."""
 
 
+class Batches(NamedTuple):
+    """How much a source is asked for at a time."""
+
+    seconds: float
+    """Of work, about."""
+    n_bytes: float
+    """The plans take no more than this, or there is one record of each chain."""
+
+
 @dataclass(frozen=True)
 class Recording:
     """What :func:`record` leaves besides the plans in the folder."""
 
     is_complete: bool
     seconds: float
-    """By the clock, the writing of records included."""
+    """By the clock, the writing of records included, but not what the source has waited for its turn."""
     traces: tuple[Traces, ...]
     """For each epsilon."""
     window: list[dict[str, Outcomes]]
@@ -59,6 +70,7 @@ def record(
     is_stopped: Callable[[], bool] = lambda: False,
     keep: Callable[[Memory], object] | None = None,
     memory: Memory | None = None,
+    batches: Batches | None = None,
 ) -> Recording:
     """Run a source to its end and hand over every record as soon as its batch is done: memory stays flat.
 
@@ -80,30 +92,33 @@ def record(
         once the records so far are on the disk. The arrays change after it returns.
     memory : dict of str to array, optional
         What it was called with, to go on from there; the folder must then hold the records of that moment.
+    batches : Batches, optional
+        By default small ones, so that a run ends soon after it is stopped.
     """
+    batch_seconds, batch_bytes = batches or (BATCH_SECONDS, BATCH_BYTES)
     if memory is not None:
         source.recall(within("source", memory))
     course = _Course.begin(source, shares, reference)
     if memory is not None:
         course.recall(memory)
     n_rungs, n_starts = len(source.epsilons), source.n_starts
-    most = source.per_record * max(1, int(BATCH_BYTES // (np.size(reference) * n_rungs * n_starts)))
-    half, batch = n_total // 2, 1
+    most = source.per_record * max(1, int(batch_bytes // (np.size(reference) * n_rungs * n_starts)))
+    half, pace = n_total // 2, Pace(batch_seconds)
     timer = Timer()
     while source.n_done < n_total and not is_stopped():
-        started, before = time.perf_counter(), source.n_done
+        started, before, waited = time.perf_counter(), source.n_done, source.waited
         # A batch ends at the half, so that the window is the later half whatever the clock.
         end = half if before < half else n_total
-        parts = source.advance(min(batch, most, end - before))
+        parts = source.advance(min(pace.size, most, end - before))
         folder.write(parts)
         for place, part in enumerate(parts):
             course.traces[place % n_rungs].add(part.chain, part.records)
         if course.at_half is None and source.n_done >= half:
             course.at_half = _table(source.outcomes())
         progress(source.n_done - before)
-        # The size of a batch leaves no trace in the plans, so it may follow the clock.
-        seconds = max(time.perf_counter() - started, 1e-3)
-        batch = max(1, int(np.clip(batch * BATCH_SECONDS / seconds, batch / 2, batch * 4)))
+        idle = source.waited - waited
+        course.began += idle
+        pace.note(source.n_done - before, time.perf_counter() - started - idle)
         if keep is not None and timer.is_due:
             with timer.saving():
                 _save(source, folder, course, keep)

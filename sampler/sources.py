@@ -18,7 +18,28 @@ from bottomup.sampler.start import seed_of
 from bottomup.sampler.target import Target
 from bottomup.sampler.types import IntArray, Mixture
 
-__all__ = ["Chains", "Ladders", "Source"]
+__all__ = ["Chains", "Ladders", "Pace", "Source"]
+
+
+class Pace:
+    """How many steps, or rounds, the next batch has, so that it takes as long as it should.
+
+    The size of a batch leaves no trace in the plans, so it may follow the clock.
+
+    Parameters
+    ----------
+    seconds : float
+        How long a batch should take; 0 for batches of one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.size = 1
+
+    def note(self, size: int, seconds: float) -> None:
+        """Say how many a batch had, perhaps fewer than it might, and how long it took."""
+        fit = size * self._seconds / max(seconds, 1e-3)
+        self.size = max(1, int(np.clip(fit, self.size / 2, max(self.size, 4 * size))))
 
 
 class Source(Protocol):
@@ -28,6 +49,8 @@ class Source(Protocol):
     n_starts: int
     per_record: int
     """Units of progress between two records."""
+    waited: float
+    """Seconds in which others had their turn and nothing was done for it; 0 where it runs in this process."""
 
     @property
     def epsilons(self) -> tuple[float, ...]:
@@ -42,7 +65,10 @@ class Source(Protocol):
         """Steps of all chains together."""
 
     def advance(self, size: int) -> list[Part]:
-        """Go on by so many steps, or rounds; parts in the order of chain and epsilon."""
+        """Go on by so many steps, or rounds; parts in the order of chain and epsilon.
+
+        There are none, and it stands where it stood, when the run was stopped meanwhile.
+        """
 
     def memory(self) -> Memory:
         """All that decides how it goes on."""
@@ -74,6 +100,8 @@ class Chains:
     mixture : Mixture
     n_threads : int
     """
+
+    waited = 0.0
 
     def __init__(
         self,
@@ -154,6 +182,8 @@ class Ladders:
         When the rounds since the rungs were placed are no multiple of ``record_every``, so that the first
         record would come early, see :func:`bottomup.sampler.recording.burn_in_rounds`.
     """
+
+    waited = 0.0
 
     def __init__(self, ladder: Ladder, record_every: int) -> None:
         if ladder.rounds % record_every:
