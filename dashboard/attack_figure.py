@@ -21,6 +21,8 @@ ADVERSARY, HONEST = "#d55e00", "#0072b2"
 BARS = 2.0
 """Standard errors that an error bar reaches to either side."""
 FAINT = 0.35
+PANEL, ROOM_FOR, PER_EPSILON = 5.6, 10, 0.3
+"""Inches that a panel is wide, for how many epsilons that is enough, and what each further one takes."""
 DODGE = 0.07
 LABEL_HEIGHT = 5.5
 """Of the y axis, that a label takes."""
@@ -51,18 +53,20 @@ def draw_figure(outcome: Outcome, words: str) -> Figure:
         What has been done to the testimonies.
     """
     panels = [found for found in outcome.scores if found.findings]
-    figure = Figure(figsize=(1.2 + 5.6 * len(panels), 5.2), layout="constrained")
+    widths = [PANEL + PER_EPSILON * max(0, len(found.findings) - ROOM_FOR) for found in panels]
+    wide = sum(widths) / PANEL
+    figure = Figure(figsize=(1.2 + sum(widths), 5.2), layout="constrained")
     FigureCanvasAgg(figure)
-    title = "\n".join(textwrap.wrap(f"{words[0].upper()}{words[1:]}: what is kept whole?", 66 * len(panels)))
+    title = "\n".join(textwrap.wrap(f"{words[0].upper()}{words[1:]}: what is kept whole?", int(66 * wide)))
     figure.suptitle(title, color=INK, fontsize=13, x=0.01, ha="left")
-    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False, width_ratios=widths)[0]
     for axes, found in zip(all_axes, panels, strict=True):
         _draw_panel(axes, outcome, found)
     all_axes[0].set_ylabel("kept whole, in 100 plans", color=INK)
     note = "Bars, and what the limit allows for: two standard errors. ε = 0: testimony counts for nothing."
     if any(not outcome.is_reliable(finding) for found in panels for finding in found.findings):
         note += " Faint points are not to be relied on yet."
-    note = "\n".join(textwrap.wrap(note, 92 * len(panels)))
+    note = "\n".join(textwrap.wrap(note, int(92 * wide)))
     figure.supxlabel(note, color=MUTED, fontsize=9, x=0.01, ha="left")
     return figure
 

@@ -1,6 +1,7 @@
 """The command ``bottomup attack``, from its options to the files that it leaves and its words."""
 
 import csv
+import itertools
 import json
 import math
 import signal
@@ -489,6 +490,16 @@ def test_the_baseline_comes_from_both_data_sets():
 
 def test_items_in_a_row():
     assert [list_in_words(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+def test_epsilons_do_not_run_into_each_other():
+    epsilons = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10]
+    outcome = make_outcome([0.1] * 20, [0.1] * 20, epsilons=epsilons)
+    figure = attack_figure.draw_figure(outcome, "x")
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
+    assert len(boxes) == 20
+    assert min(right.x0 - left.x1 for left, right in itertools.pairwise(boxes)) > 2
 
 
 def test_the_figure_shows_every_line_by_name_and_what_is_not_to_be_relied_on():
