@@ -106,10 +106,9 @@ class StudyFolder:
         defaults = sample_parser().parse_args(["--out", str(self.path)])
         return argparse.Namespace(**{**vars(defaults), **self.record["options"]})
 
-    def outcome_of(self, cell: StoredCell) -> dict[str, Any]:
-        """How the run of a finished cell ended, as its ``run.json`` says."""
-        run = json.loads((cell.folder / RUN).read_text(encoding="utf-8"))
-        return dict(run["outcome"])
+    def run_of(self, cell: StoredCell) -> dict[str, Any]:
+        """What the ``run.json`` of a cell that is begun says."""
+        return dict(json.loads((cell.folder / RUN).read_text(encoding="utf-8")))
 
     def load_inputs(self) -> Inputs:
         """Read the inputs that the study was made of.

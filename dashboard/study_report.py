@@ -91,6 +91,7 @@ def write_study_report(material: "StudyMaterial", out: Path) -> int:
 def _sections(material: "StudyMaterial") -> Iterator[tuple[str, str, Sequence["Chart"]]]:
     """Heading, words as HTML, and charts of each part."""
     from bottomup.dashboard import study_words as words
+    from bottomup.dashboard.study_agreement import agreement_section
     from bottomup.dashboard.study_attack_report import attack_section
     from bottomup.dashboard.study_charts import (
         cluster_charts,
@@ -104,6 +105,7 @@ def _sections(material: "StudyMaterial") -> Iterator[tuple[str, str, Sequence["C
 
     laws, honest = material.laws, material.honest
     yield "Can this be relied on?", words.convergence_words(material), each(convergence_charts, laws)
+    yield "How far are the chains apart?", *agreement_section(material)
     if material.inputs.testimonies is not None:
         yield "What does every ε buy?", words.score_words(material), each(score_charts, honest)
         yield (

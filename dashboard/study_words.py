@@ -115,7 +115,7 @@ def _at(epsilons: list[float], values: list[float], *, largest: bool = True) -> 
 
 def _exchange_rows(material: StudyMaterial, law: Law) -> Iterator[dict[str, str]]:
     for cell in law.group.cells:
-        outcome = material.folder.outcome_of(cell)
+        outcome = material.folder.run_of(cell)["outcome"]
         for low, rate in enumerate(outcome.get("exchange_rates", [])):
             rungs = outcome["rungs"]
             yield {

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.dashboard.palette import BASELINE, CHOSEN, ENACTED, ENSEMBLE, INK, MUTED, PALE, PAPER
-from bottomup.dashboard.prints.sheet import new_sheet, percent_axis, shorten
+from bottomup.dashboard.prints.sheet import add_key, new_sheet, percent_axis, shorten
 
 __all__ = [
     "Level",
@@ -20,6 +20,7 @@ __all__ = [
     "draw_boxes_by_epsilon",
     "draw_changes",
     "draw_convergence",
+    "draw_histograms",
     "draw_lines",
     "draw_ranked",
 ]
@@ -172,6 +173,47 @@ def draw_convergence(
     ticks = [tick for tick in (0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0) if tick <= 2 * top]
     axes.set_yticks(ticks, [f"{1 + tick:g}" for tick in ticks])
     axes.yaxis.set_minor_formatter(NullFormatter())
+    return figure
+
+
+def draw_histograms(
+    title: str,
+    source: str,
+    x_title: str,
+    values: ArrayLike,
+    chains: Sequence[ArrayLike],
+    law: ArrayLike,
+    gaussian: ArrayLike,
+) -> Figure:
+    """Shares of plans by cut edges: of every chain, of the law, and of the law's bare Gaussian.
+
+    Parameters
+    ----------
+    title, source, x_title : str
+    values : array_like of numbers, shape (V,)
+        Consecutive whole numbers.
+    chains : sequence of array_like of float, each of shape (V,)
+    law, gaussian : array_like of float, shape (V,)
+    """
+    figure, axes = new_sheet(title, source, 3.8)
+    edges = np.append(np.asarray(values, dtype=np.float64) - 0.5, np.max(values) + 0.5)
+    for number, chain in enumerate(chains):
+        words = f"{len(chains)} chains" if number == 0 else None
+        axes.stairs(np.asarray(chain), edges, color=ENSEMBLE, linewidth=0.9, alpha=0.6, label=words)
+    axes.plot(values, np.asarray(law), "o", color=INK, markersize=4, label="the law, from independent trees")
+    axes.plot(
+        values,
+        np.asarray(gaussian),
+        color=MUTED,
+        linewidth=1.4,
+        linestyle=(0, (4, 2)),
+        label="its bare Gaussian",
+    )
+    axes.set_xlabel(x_title)
+    axes.set_ylabel("share of plans")
+    axes.set_ylim(bottom=0)
+    percent_axis(axes, "y")
+    add_key(axes, 3)
     return figure
 
 
