@@ -74,9 +74,9 @@ def agreement_section(material: StudyMaterial) -> tuple[str, list[Chart]]:
     if not rows:
         return "", []
     about = (
-        "<p>The distance of two chains is the largest difference of the shares of plans up to any value, from "
-        "0 to 1 (Kolmogorov and Smirnov). What chance alone would exceed once in a thousand pairs follows from "
-        "how many independent plans each chain is worth.</p>"
+        "<p>The distance of two chains is the largest difference of the shares of plans up to any value, "
+        "from 0 to 1 (Kolmogorov and Smirnov). What chance alone would exceed once in a thousand pairs "
+        "follows from how many independent plans each chain is worth.</p>"
     )
     table = numbers_table(pd.DataFrame(rows).round(4), "Distances between chains")
     return about + "".join(words) + table, charts

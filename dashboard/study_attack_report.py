@@ -45,7 +45,7 @@ def _pairs(material: StudyMaterial) -> list[tuple[Law, Law]]:
     """Laws before and after the attack, where both are finished."""
     after = {(law.group.score, law.group.cut_edges): law for law in material.laws if law.group.is_attacked}
     pairs = [(law, after.get((law.group.score, law.group.cut_edges))) for law in material.honest]
-    return [(law, attacked) for law, attacked in pairs if attacked is not None and law.epsilons[0] == 0]
+    return [(law, attacked) for law, attacked in pairs if attacked is not None]
 
 
 def _chart(law: Law, found: StoredAttack, words: str) -> Chart:

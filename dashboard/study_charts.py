@@ -110,8 +110,8 @@ def score_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:
 
 
 def convergence_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:
-    """R-hat of every quantity by epsilon."""
-    if len(law.draws[0].chains) < 2:
+    """R-hat of every quantity by epsilon, where there are several."""
+    if len(law.draws[0].chains) < 2 or len(law.draws) < 2:
         return
     rows = [
         {

@@ -92,7 +92,10 @@ def read_study(path: Path, inputs: Mapping[str, Any] | None = None, start: list[
         tables["sweep"]["start"] = start
     has_testimonies = bool(tables["inputs"].get("testimonies") or tables["inputs"].get("demo"))
     tables["sweep"] |= _check_lists(path, tables["sweep"], has_testimonies)
-    attack = _check_attack(path, tables["attack"], has_testimonies) if "attack" in found else None
+    attack = None
+    if "attack" in found:
+        attack = _check_attack(path, tables["attack"], has_testimonies)
+        _check_baseline(path, tables["sweep"]["epsilons"])
     study = Study(
         path=path.resolve(),
         base=path.resolve().parent if inputs is None else Path.cwd(),
@@ -236,6 +239,18 @@ def _check_attack(path: Path, attack: Mapping[str, Any], has_testimonies: bool) 
             remedy="Name their file, or leave [attack] out.",
         )
     return {"cluster": cluster, "adversary_seed": seed}
+
+
+def _check_baseline(path: Path, epsilons: Mapping[str, list[float]]) -> None:
+    """Refuse an attack that could not be compared with the baseline."""
+    for score, own in epsilons.items():
+        if len(own) < 2:
+            raise DataError(
+                "study",
+                f"{path}: [attack] is told beside the baseline, and sweep.epsilons has one epsilon for the "
+                f"{score} score.",
+                remedy="Give 0 and at least one more.",
+            )
 
 
 def _check_options(study: Study) -> None:

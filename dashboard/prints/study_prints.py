@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from bottomup.dashboard.palette import BASELINE, CHOSEN, ENACTED, ENSEMBLE, INK, MUTED, PALE, PAPER
@@ -148,6 +148,10 @@ def draw_lines(
     if is_log:
         axes.set_xscale("log")
         axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            # Powers of ten are written out: names may hold what a formula would be made of.
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+            axis.set_minor_formatter(NullFormatter())
     else:
         _name_epsilons(axes, places)
     axes.set_xlabel(x_title)

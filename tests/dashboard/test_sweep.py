@@ -39,6 +39,8 @@ thin = 80
 burn_in = 80
 """
 
+SCORES_AND_EPSILONS = '[sweep]\nscores = ["testimony", "cluster"]\nepsilons = [0, 2]'
+
 
 @pytest.fixture
 def study(grid_tables, tmp_path):
@@ -244,6 +246,11 @@ def test_runs_of_others_are_left_alone(study, capsys):
         ("[0, 2]", "{testimony = [0], cluster = []}", "sweep.epsilons.cluster must be a list of numbers"),
         ("seeds =", "cut_edges = [-1]\nseeds =", "sweep.cut_edges must be a list of numbers from 0 up"),
         ("tolerance = 0.3", "cut_edges = 3\n[attack]\ncluster = 3", "attack.cluster must be a text; got 3."),
+        (
+            SCORES_AND_EPSILONS,
+            "[attack]\n[sweep]\nepsilons = [0]",
+            "[attack] is told beside the baseline, and sweep.epsilons has one ",
+        ),
         ('testimonies = "testimonies.csv"', "", "sweep.scores is given, and [inputs] names no testimonies."),
     ],
 )
