@@ -76,8 +76,6 @@ class StoredStudy(SavedSession):
     ----------
     notes : tuple of str
         Which runs are not shown, in sentences.
-    is_finished : bool
-        Whether all runs of the study are.
     """
 
     state: dict[str, str] = field(default_factory=dict, kw_only=True)
@@ -86,7 +84,6 @@ class StoredStudy(SavedSession):
     lots: tuple[float, ...] = field(default=(), kw_only=True)
     scenes: tuple[Scene, ...] = field(default=(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
-    is_finished: bool = field(default=True, kw_only=True)
 
 
 class Frozen:

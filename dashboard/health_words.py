@@ -102,8 +102,9 @@ def basis(found: Reliability, starts: Sequence[str], n_districts: int) -> str:
     began = f"<p>There is one walk at every ε, and nothing to compare it with. Its start: {names[0]}.</p>"
     if len(names) > 1:
         who = walks(len(names)).capitalize()
-        starts_words = f"{', '.join(names[:-1])} and {names[-1]}"
-        began = f"<p>{who} at every ε are compared. Starts: {starts_words}.</p>"
+        # The names of several have commas of their own.
+        said = " and ".join(names) if len(names) == 2 else "; ".join(names)
+        began = f"<p>{who} at every ε are compared. Starts: {said}.</p>"
     if not found.rungs:
         return began
     figures = ranked_figures(found.rungs)
@@ -132,7 +133,7 @@ def _where(figure: Figure) -> str:
     return f"at ε = {figure.epsilon:.3g}" if figure.epsilon else "where testimony is ignored"
 
 
-def remedies(found: Reliability, design: Design, n_plans: int) -> str:
+def remedies(found: Reliability, design: Design, n_plans: int, is_saved: bool = False) -> str:
     """What to do about walks that stand still, or that would take very long to agree; empty otherwise.
 
     Parameters
@@ -141,6 +142,8 @@ def remedies(found: Reliability, design: Design, n_plans: int) -> str:
     design : Design
     n_plans : int
         Enacted plans to choose from.
+    is_saved : bool
+        Whether the walks have come to their end, so that waiting is of no use.
     """
     is_slow = found.verdict == "disagree" and (
         found.seconds_left is None or found.seconds_left > _LONG_SECONDS
@@ -158,11 +161,13 @@ def remedies(found: Reliability, design: Design, n_plans: int) -> str:
         items.append(f"Lower the weight of compactness, now {design.compactness:g}.")
     if "ratio" in reasons and found.epsilon > 0:
         items.append(f"Look at a smaller ε than {found.epsilon:g}: testimony then holds plans less fast.")
+    if is_saved:
+        items.append("Let longer walks be made.")
     other = ", or another enacted plan" if n_plans > 1 else ""
     items.append(f"Start elsewhere: take another seed, which makes another second start{other}.")
     rows = "".join(f"<li>{item}</li>" for item in items)
     return (
-        f"<h2>{'What would help' if found.stuck else 'If that is too long'}</h2><ul>{rows}</ul>"
+        f"<h2>{'What would help' if found.stuck or is_saved else 'If that is too long'}</h2><ul>{rows}</ul>"
         '<p class="quiet">A changed setting starts all walks anew; ε does not.</p>'
     )
 
@@ -275,7 +280,9 @@ def moves_table(workings: Workings, rung: int) -> str:
     )
     heads = ("Move", "Walk", "Steps", "Plan changed", "Tree only", "No change", "Bounds", "Marked", "Odds")
     n_rows = len(workings.counter)
-    names = [f"{html.escape(run)}, all" for run in workings.counted] or [_ordinal(n) for n in range(n_rows)]
+    # In one line, as narrow columns would break it.
+    names = [f"{html.escape(run)}, all".replace(" ", "\u00a0") for run in workings.counted]
+    names = names or [_ordinal(row) for row in range(n_rows)]
     rows = []
     by_row = [workings.outcomes(row, rung) for row in range(n_rows)]
     for move in by_row[0]:

@@ -15,6 +15,7 @@ from bottomup.data.errors import count
 from bottomup.sampler.shares import Share
 
 __all__ = [
+    "NO_STORED_PLANS",
     "SCORE_TITLES",
     "comparison",
     "how_long",
@@ -35,6 +36,8 @@ SCORE_TITLES = {
 }
 """What each score measures."""
 
+NO_STORED_PLANS = "There are no stored plans of these settings. “Sample anew” lets walks make some."
+"""Said where a saved session or a study is open, and settings are others than its own."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _QUANTITIES = {
     "score_testimony": "testimonies kept whole",

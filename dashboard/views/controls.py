@@ -11,7 +11,7 @@ from bottomup.dashboard.design import Design
 from bottomup.dashboard.session import Session
 from bottomup.dashboard.state import EPSILONS, promise
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME, room_for, say, segments
-from bottomup.dashboard.wording import progress_line, reliability_line
+from bottomup.dashboard.wording import NO_STORED_PLANS, progress_line, reliability_line
 
 __all__ = ["ControlsView"]
 
@@ -155,12 +155,13 @@ class ControlsView(pn.viewable.Viewer):
         if progress.phase == "failed" and self._run.disabled:
             self._run.disabled = False
         line = html.escape(progress_line(progress), quote=False)
+        judged = reliability_line(progress, self._session.settings.epsilon)
         if self._session.has_no_plans:
-            line = "There are no stored plans of these settings. “Sample anew” lets walks make some."
+            line, judged = NO_STORED_PLANS, ""
         if progress.phase == "running":
             line += f" · {progress.steps_per_second:,.0f} steps a second"
         say(self._progress, f'<p class="quiet">{line}</p>')
-        say(self._reliability, reliability_line(progress, self._session.settings.epsilon))
+        say(self._reliability, judged)
 
 
 def _positions(epsilons: Sequence[float]) -> dict[str, float]:

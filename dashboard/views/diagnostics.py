@@ -107,7 +107,8 @@ class DiagnosticsView(pn.viewable.Viewer):
             return ""
         stuck = f"<p>{html.escape(found.stuck)}</p>" if found.stuck else ""
         plans = "" if sample is None else f'<p class="quiet">{number_of_plans(sample)}</p>'
-        help_ = remedies(found, settings.design, len(session.prepared.inputs.plans))
+        n_plans = len(session.prepared.inputs.plans)
+        help_ = remedies(found, settings.design, n_plans, standing.is_saved)
         rests_on = f"{basis(found, standing.recorded.starts, session.n_districts)}{plans}"
         return f"{stuck}{help_}{rests_on}" if found.stuck else f"{rests_on}{help_}"
 

@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from bottomup.dashboard.answers import QUESTIONS, answers
+from bottomup.dashboard.design import Design
 from bottomup.dashboard.page_state import (
     PageState,
     Remembered,
@@ -44,6 +45,7 @@ from bottomup.dashboard.views.settings import SettingsView
 from bottomup.dashboard.views.share import ShareView
 from bottomup.dashboard.views.spread import SpreadView
 from bottomup.dashboard.views.style import TEXT_STYLE, THEME
+from bottomup.dashboard.wording import NO_STORED_PLANS
 
 __all__ = ["TICK_MILLISECONDS", "PageView", "failure"]
 
@@ -86,6 +88,8 @@ _ASIDE: dict[str, tuple[str, Callable[[Session], View]]] = {
 }
 
 
+# What these say rests on plans alone.
+_OF_PLANS = (*QUESTIONS[:3], "Compare ε", "Diagnostics")
 _HEARING = "Hearing"
 _SHARE = "Share"
 # What the map's own choices are called among those of the views.
@@ -142,6 +146,7 @@ class PageView(pn.viewable.Viewer):
         self._questions.param.watch(lambda event: self._open_question(event.new), "active")
         session.settings.param.watch(lambda *_: self._refresh_words(), ["running"])
         session.settings.param.watch(lambda *_: self._answer(), ["epsilon"])
+        session.settings.param.watch(lambda *_: self._show_frame(), ["running", *Design._fields])
         session.settings.param.watch(lambda *_: self._forget_error(), list(session.settings.param))
         self._message = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width", visible=False)
         self._heads = self._header()
@@ -328,10 +333,6 @@ class PageView(pn.viewable.Viewer):
         if is_question:
             self._question = name
         self._questions.active = QUESTIONS.index(name) if is_question else -1
-        self._heading.param.update(
-            object="" if is_question else f'<h2 style="margin-bottom: 6px">{name}</h2>',
-            visible=not is_question,
-        )
         if name in self._views:
             with held():
                 self._views[name].refresh()
@@ -345,9 +346,19 @@ class PageView(pn.viewable.Viewer):
             self._views[name] = view
             self._frames[name].append(view)
             self._settled = self._ticks + _SETTLING_TICKS if self._ticks else 0
-        self._frames[name].visible = True
+        self._show_frame()
         if self._ticks:
             self._questions.opened += 1
+
+    def _show_frame(self) -> None:
+        """Show the open view, or where it could tell of other settings only, that there are no plans."""
+        name = self._open
+        is_without = self.session.has_no_plans and name in _OF_PLANS
+        words = "" if name in QUESTIONS else f'<h2 style="margin-bottom: 6px">{name}</h2>'
+        if is_without:
+            words += f"<p>{NO_STORED_PLANS}</p>"
+        self._heading.param.update(object=words, visible=bool(words))
+        self._frames[name].visible = not is_without
 
     def _active_view(self) -> View:
         return self._views[self._open]

@@ -5,7 +5,7 @@ import panel_material_ui as pmui
 import param
 
 from bottomup.dashboard.session import Session
-from bottomup.dashboard.views.style import NUMBER_THEME, TEXT_STYLE, THEME
+from bottomup.dashboard.views.style import NUMBER_THEME, TEXT_STYLE, THEME, say
 
 __all__ = ["SettingsView"]
 
@@ -57,13 +57,11 @@ class SettingsView(pn.viewable.Viewer):
                     **_FIELD,
                 )
             )
+        self._words = pn.pane.HTML(**TEXT_STYLE, sizing_mode="stretch_width")
+        settings.param.watch(lambda *_: self.refresh(), "running")
+        self.refresh()
         self._layout = pn.Column(
-            pn.pane.HTML(
-                "<p>A change here starts all walks anew, and so does another score. Plans saved before "
-                "stay in the ledger.</p>",
-                **TEXT_STYLE,
-                sizing_mode="stretch_width",
-            ),
+            self._words,
             *fields,
             sizing_mode="stretch_width",
             margin=0,
@@ -74,7 +72,14 @@ class SettingsView(pn.viewable.Viewer):
         return self._layout
 
     def refresh(self) -> None:
-        """Nothing here changes by itself."""
+        """Say what a change does."""
+        does = "A change here starts all walks anew, and so does another score."
+        if self._session.saved is not None:
+            does = (
+                "The plans here are stored ones, of these settings. Of others there are none until "
+                "“Sample anew” lets walks make some."
+            )
+        say(self._words, f"<p>{does} Plans saved before stay in the ledger.</p>")
 
     def _set_tolerance(self, event: param.parameterized.Event) -> None:
         if event.new is not None:

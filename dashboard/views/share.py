@@ -37,8 +37,8 @@ _ADDRESS = """
 <p>It says what is set: ε, the score, the settings of the walk, the view that is open and what you point at.
 It holds no plans and no testimonies.</p>
 <p class="quiet">Here it opens the same page while this server runs; elsewhere, put all from the question mark
-on behind the address of a page with the same files. The walks begin anew: a chosen plan does not come
-along.</p>
+on behind the address of a page with the same files. Stored plans are shown again; walks begin anew, and a
+chosen plan does not come along.</p>
 """
 _SESSION = """
 <h2 style="margin-top: 14px">The whole session, in a file</h2>
