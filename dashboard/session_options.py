@@ -84,11 +84,9 @@ def with_inputs_of_study(options: argparse.Namespace, study: PageStudy) -> argpa
     if _name_inputs(options):
         return options
     study.check_files()
-    found = argparse.Namespace(**vars(options))
-    for name in vars(options):
-        if name not in _NO_INPUTS:
-            setattr(found, name, study.options[name])
-    return found
+    # Of all that a command takes, what a page takes for its inputs.
+    names = [name for name in vars(_parser().parse_args([])) if name not in _NO_INPUTS]
+    return argparse.Namespace(**vars(options) | {name: study.options[name] for name in names})
 
 
 def _name_inputs(options: argparse.Namespace) -> bool:

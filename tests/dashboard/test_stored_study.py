@@ -481,7 +481,9 @@ def test_inputs_are_those_of_the_study_unless_others_are_named(
         lambda about: about.update(files={new: digests[str(old)] for new, old in files.items()}),
     )
     plain = parse_page_options(["--study", str(copy), "--ledger", "own.csv"])
+    plain.port = 5006
     found = with_inputs_of_study(plain, open_study(copy))
+    assert found.port == 5006
     assert (found.units, found.group, found.ledger) == (str(moved / "nodes.csv"), ["Black=black"], "own.csv")
 
     (moved / "testimonies.csv").write_text("testimony,GEOID20,cluster\nt0,00,C0\n")
