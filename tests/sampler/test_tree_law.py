@@ -95,6 +95,13 @@ def test_the_law_of_the_cut_edges(problem, plans, reference):
     assert ks_distance(sample, gaussian) > 2 * limit
 
 
+def test_the_law_of_another_quantity(problem, plans, reference):
+    in_first = (plans == plans[:, :1]).sum(axis=1)
+    exact = known_law(in_first, exact_law(problem, TARGET, plans))
+    sample = reference.sample((reference.assignment == reference.assignment[:, :1]).sum(axis=1))
+    assert ks_distance(sample, exact) < kolmogi(1e-3) / math.sqrt(sample.effective_size)
+
+
 def test_plans_are_counted(plans, problem, reference):
     exact = np.bincount(score_plans(problem, plans, 2).cut_edges)
     found = reference.count_plans()
