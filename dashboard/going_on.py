@@ -13,7 +13,7 @@ __all__ = ["check_files", "check_same_run", "describe_files", "is_finished", "na
 
 _FILES = ("units", "edges", "shapes", "testimonies", "crosswalk", "repairs")
 _FILES_OR_COLUMNS = ("plan", "clusters", "start")
-_FREE = ("out", "resume", "threads", "run", "command")
+_FREE = ("out", "resume", "threads", "scheduler", "run", "command")
 """Options that may be others when a run goes on: they leave no trace in the plans."""
 
 

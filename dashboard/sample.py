@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
+from bottomup.dashboard.cluster import Cluster, connected
 from bottomup.dashboard.exchange_plan import ExchangePlan, plan_exchange
 from bottomup.dashboard.going_on import (
     check_files,
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
     from bottomup.dashboard.summary import Summary
     from bottomup.data.geography import Geography
+    from bottomup.sampler.ladder import Ladder
     from bottomup.sampler.memory import Memory
     from bottomup.sampler.problem import Problem
-    from bottomup.sampler.sources import Ladders, Source
+    from bottomup.sampler.segments import Perform, SegmentedSource
+    from bottomup.sampler.sources import Chains, Ladders
     from bottomup.sampler.target import Target
     from bottomup.sampler.types import Mixture
 
@@ -60,9 +63,9 @@ def _sample(given: argparse.Namespace, defaults: dict[str, Any]) -> int:
     if is_resumed and is_finished(given.out):
         print(f"The run in {given.out} is finished; there is nothing to go on with.")
         return 0
-    with Sitting(given.out) as sitting:
+    with connected(getattr(given, "scheduler", None)) as cluster, Sitting(given.out) as sitting:
         run = _go_on if is_resumed else _begin
-        summary = run(given, copy.deepcopy(defaults), sitting)
+        summary = run(given, copy.deepcopy(defaults), sitting, cluster)
     command = resume_command(given.out)
     if summary is None:
         print(f"Interrupted in the burn-in. To go on: {command}", file=sys.stderr)
@@ -79,7 +82,9 @@ def _sample(given: argparse.Namespace, defaults: dict[str, Any]) -> int:
     return 0
 
 
-def _begin(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting) -> "Summary | None":
+def _begin(
+    given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting, cluster: Cluster | None
+) -> "Summary | None":
     from bottomup.sampler.runs import check_folder
 
     options = argparse.Namespace(**{**defaults, **vars(given)})
@@ -91,10 +96,12 @@ def _begin(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting
     named = named_files(asked, setting.names)
     about = {"description": setting.description, "options": named, "files": describe_files(named)}
     sitting.begin(about)
-    return _run(options, setting, sitting, {})
+    return _run(options, setting, sitting, {}, cluster)
 
 
-def _go_on(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting) -> "Summary | None":
+def _go_on(
+    given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting, cluster: Cluster | None
+) -> "Summary | None":
     found = sitting.find()
     saved = found.about["options"]
     options = saved_options(given, saved, defaults)
@@ -103,7 +110,7 @@ def _go_on(given: argparse.Namespace, defaults: dict[str, Any], sitting: Sitting
     check_same_run(setting.description, found.about["description"])
     prepare_walk(options.step, setting.mixture)
     print(f"Going on from {count(found.n_rows, 'plan')} ...", flush=True)
-    return _run(options, setting, sitting, found.memory)
+    return _run(options, setting, sitting, found.memory, cluster)
 
 
 class _Setting(NamedTuple):
@@ -188,31 +195,45 @@ def _prepare(options: argparse.Namespace) -> _Setting:
     return _Setting(geography, problem, target, starts, mixture, plan, description, to_agree, names)
 
 
+class _Made(NamedTuple):
+    """Chains or ladders of a run, and what runs them."""
+
+    source: "Chains | Ladders"
+    segmented: "SegmentedSource | None"
+    """Runs it on a cluster; without one it runs here."""
+
+
 def _run(
-    options: argparse.Namespace, setting: _Setting, sitting: Sitting, memory: "Memory"
+    options: argparse.Namespace,
+    setting: _Setting,
+    sitting: Sitting,
+    memory: "Memory",
+    cluster: Cluster | None,
 ) -> "Summary | None":
     """Run to the end, or until it is interrupted; None when that is in the burn-in."""
     from bottomup.dashboard.summary import summarize
     from bottomup.sampler.memory import nest, within
     from bottomup.sampler.recording import record
+    from bottomup.sampler.segments import SEGMENTS
 
     starts, plan = setting.starts, setting.plan
     sitting.open(setting.geography, starts.n_districts, setting.description)
     recorded = within("record", memory)
     with stopping() as is_stopped:
-        source: Source | None
+        perform = None if cluster is None else cluster.performer(options.out.name, is_stopped)
+        made: _Made | None
         if plan is None:
-            source = _make_chains(options, setting)
+            made = _make_chains(options, setting, perform)
         else:
-            source = _make_ladders(options, setting, plan, memory, sitting.keep, is_stopped)
-        if source is None:
+            made = _make_ladders(options, setting, plan, memory, sitting.keep, is_stopped, perform)
+        if made is None:
             return None
         n_total = options.steps if plan is None else plan.n_rounds
         n_done = int(recorded["n_done"]) if recorded else 0
         unit = "step" if plan is None else "round"
         with tqdm(total=n_total, initial=n_done, unit=unit, unit_scale=plan is None) as bar:
             recording = record(
-                source,
+                made.segmented or made.source,
                 sitting.folder,
                 n_total,
                 setting.to_agree,
@@ -221,25 +242,33 @@ def _run(
                 is_stopped,
                 lambda memory: sitting.keep(nest("record", memory)),
                 recorded or None,
+                None if cluster is None else SEGMENTS,
             )
-    summary = summarize(source, recording, setting.problem, starts.plans, starts.names[0])
+        if made.segmented is not None:
+            made.segmented.settle()
+    summary = summarize(made.source, recording, setting.problem, starts.plans, starts.names[0])
     sitting.end(summary.outcome(), recording.is_complete)
     return summary
 
 
-def _make_chains(options: argparse.Namespace, setting: _Setting) -> "Source":
+def _make_chains(options: argparse.Namespace, setting: _Setting, perform: "Perform | None") -> _Made:
+    from bottomup.sampler.segments import SegmentedSource
     from bottomup.sampler.sources import Chains
 
-    return Chains(
+    starts = setting.starts.plans
+    make = functools.partial(
+        Chains,
         setting.problem,
         setting.target,
-        setting.starts.plans,
-        options.seed,
-        options.thin,
-        options.step,
-        setting.mixture,
-        options.threads,
+        seed=options.seed,
+        thin=options.thin,
+        step=options.step,
+        mixture=setting.mixture,
     )
+    chains = make(starts=starts, n_threads=options.threads)
+    if perform is None:
+        return _Made(chains, None)
+    return _Made(chains, SegmentedSource(chains, functools.partial(make, starts=starts[:1]), perform))
 
 
 def _make_ladders(
@@ -249,36 +278,71 @@ def _make_ladders(
     memory: "Memory",
     keep: "Callable[[Memory], object]",
     is_stopped: Callable[[], bool],
-) -> "Ladders | None":
+    perform: "Perform | None",
+) -> _Made | None:
     """Ladders after their burn-in, or as they are made when they have been recorded; None when stopped."""
-    from bottomup.sampler.burning import BurnIn, finish_burn_in
     from bottomup.sampler.ladder import Ladder
-    from bottomup.sampler.memory import nest, within
+    from bottomup.sampler.memory import within
+    from bottomup.sampler.segments import SegmentedSource, make_ladders
     from bottomup.sampler.sources import Ladders
 
-    ladder = Ladder(
+    starts = setting.starts.plans
+    make = functools.partial(
+        Ladder,
         setting.problem,
         setting.target,
-        setting.starts.plans,
-        plan.rungs,
-        options.seed,
+        epsilons=plan.rungs,
+        seed=options.seed,
         mixture=setting.mixture,
         steps_per_round=plan.steps_per_round,
-        n_threads=options.threads,
     )
-    if within("record", memory):
-        return Ladders(ladder, plan.record_every)
+    ladder = make(starts=starts, n_threads=options.threads)
+    if not within("record", memory):
+        begun = within("burn_in", memory)
+        make_again = functools.partial(make, starts=starts[:1] if not plan.are_placed else starts)
+        if not _burn_in(ladder, plan, begun, keep, is_stopped, make_again, perform):
+            return None
+        print(f"Rungs: {_list(ladder.epsilons)}")
+    ladders = Ladders(ladder, plan.record_every)
+    if perform is None:
+        return _Made(ladders, None)
+    # Rungs that were placed come with the state.
+    alone = functools.partial(make, starts=starts[:1])
+    recipe = functools.partial(make_ladders, alone, plan.record_every)
+    return _Made(ladders, SegmentedSource(ladders, recipe, perform))
+
+
+def _burn_in(
+    ladder: "Ladder",
+    plan: ExchangePlan,
+    begun: "Memory",
+    keep: "Callable[[Memory], object]",
+    is_stopped: Callable[[], bool],
+    make_again: "Callable[[], Ladder]",
+    perform: "Perform | None",
+) -> bool:
+    """Run the burn-in of ladders to its end, here or in segments; False when it was stopped before."""
+    from bottomup.sampler.burning import BurnIn, finish_burn_in
+    from bottomup.sampler.memory import nest
+    from bottomup.sampler.segments import SEGMENTS, SegmentedBurnIn, make_burn_in
+
     burn_in = BurnIn(ladder, plan.n_burn_in, plan.are_placed)
-    begun = within("burn_in", memory)
     if begun:
         burn_in.recall(begun)
     left = plan.n_burn_in - burn_in.n_done
     print(f"Burn-in: {left:,} rounds that are not recorded ...", flush=True)
-    finish_burn_in(burn_in, lambda memory: keep(nest("burn_in", memory)), is_stopped)
-    if not burn_in.is_over:
-        return None
-    print(f"Rungs: {_list(ladder.epsilons)}")
-    return Ladders(ladder, plan.record_every)
+
+    def remember(memory: "Memory") -> None:
+        keep(nest("burn_in", memory))
+
+    if perform is None:
+        finish_burn_in(burn_in, remember, is_stopped)
+    else:
+        recipe = functools.partial(make_burn_in, make_again, plan.n_burn_in, plan.are_placed)
+        segmented = SegmentedBurnIn(burn_in, recipe, not plan.are_placed, perform)
+        finish_burn_in(segmented, remember, is_stopped, SEGMENTS.seconds)
+        segmented.settle()
+    return burn_in.is_over
 
 
 def _list(epsilons: "Sequence[float] | np.ndarray") -> str:

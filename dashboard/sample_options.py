@@ -42,6 +42,12 @@ def add_sample_options(parser: argparse.ArgumentParser) -> None:
         "--thin", type=int, default=2_000, help="steps from one recorded plan to the next (default: 2000)"
     )
     group.add_argument("--threads", type=int, default=1, help="threads; the plans are the same (default: 1)")
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="let the workers of a Dask cluster do the steps, such as tcp://10.0.0.1:8786; the plans are the "
+        "same. What is read and written stays on this computer",
+    )
     group = parser.add_argument_group("replica exchange")
     group.add_argument(
         "--exchange",
@@ -68,7 +74,7 @@ def add_sample_options(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="go on with the run in --out, which was broken off, with the options that it was begun with; "
-        "only --threads may be another",
+        "only --threads and --scheduler may be others",
     )
 
 

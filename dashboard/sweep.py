@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bottomup.dashboard.cluster import Cluster, connected
 from bottomup.dashboard.options import Inputs, add_input_options, option_words
 from bottomup.dashboard.starting import stopping
 from bottomup.dashboard.study import ATTACKED, Cell, Study
@@ -41,6 +42,12 @@ def add_sweep(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--processes", type=int, metavar="N", help="runs at a time (default: one for each core)"
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="run on the workers of a Dask cluster, such as tcp://10.0.0.1:8786, in place of this computer; "
+        "the plans are the same",
+    )
     add_input_options(parser)
     parser.add_argument(
         "--start",
@@ -54,6 +61,8 @@ def add_sweep(commands: argparse._SubParsersAction) -> None:
 def _sweep(options: argparse.Namespace) -> int:
     if options.processes is not None and options.processes < 1:
         raise ValueError(f"--processes must be at least 1; got {options.processes}")
+    if options.processes is not None and options.scheduler is not None:
+        raise ValueError("--processes is for runs on this computer; leave it out, or leave --scheduler out")
     given = _given_inputs(options)
     study = read_study(find_study(options.study), given or None, options.start)
     out = options.out.resolve()
@@ -70,12 +79,12 @@ def _sweep(options: argparse.Namespace) -> int:
     cells = study.cells(out)
     out.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(out / _LOCK, timeout=0):
+        with FileLock(out / _LOCK, timeout=0), connected(options.scheduler) as cluster:
             check_study_folder(out, record, cells)
             if study.attack is not None:
                 _write_attacked(out, study, inputs)
             save_record(out, record, cells)
-            ending = _run(options, study, cells, out)
+            ending = _run(options, study, cells, out, cluster)
             save_record(out, record, cells)
             folder = StudyFolder.open(out)
             if folder.finished:
@@ -104,9 +113,10 @@ def _given_inputs(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """The options of the command line that enter the same inputs again."""
+    """The options of the command line that enter the same inputs, and the same cluster, again."""
     words = option_words(_inputs_parser(), options)
-    return words + [f"--start={each}" for each in options.start or []]
+    words += [f"--start={each}" for each in options.start or []]
+    return words if options.scheduler is None else [*words, "--scheduler", options.scheduler]
 
 
 def _write_attacked(out: Path, study: Study, inputs: Inputs) -> None:
@@ -122,17 +132,25 @@ def _write_attacked(out: Path, study: Study, inputs: Inputs) -> None:
         write_submitted(out / ATTACKED, inputs.geography, change.after)
 
 
-def _run(options: argparse.Namespace, study: Study, cells: Sequence[Cell], out: Path) -> "Ending":
+def _run(
+    options: argparse.Namespace, study: Study, cells: Sequence[Cell], out: Path, cluster: Cluster | None
+) -> "Ending":
     from bottomup.dashboard.sweep_cells import run_cells
 
-    n_processes = options.processes or os.cpu_count() or 1
     shared = study.parsed(cells[0])
+    n_starts = shared.chains or max(2, 1 + len(shared.start))
+
+    def at_a_time() -> int:
+        if cluster is None:
+            return options.processes or os.cpu_count() or 1
+        # As many as keep all workers busy while one of them writes; each has a task for every start.
+        return 1 + -(-cluster.n_threads // n_starts)
+
     with stopping() as is_stopped:
         # Compiled once, and not by every process at the same time; the number of units only weighs the moves.
         prepare_walk(shared.step, choose_mixture(moves_of(shared), 1000))
-        at_a_time = min(n_processes, len(cells))
-        print(f"{count(len(cells), 'cell')}, {at_a_time} at a time", flush=True)
-        return run_cells(cells, out, study.base, n_processes, is_stopped)
+        print(f"{count(len(cells), 'cell')}, {min(at_a_time(), len(cells))} at a time", flush=True)
+        return run_cells(cells, out, study.base, at_a_time, is_stopped, options.scheduler)
 
 
 def _tell(ending: "Ending", cells: Sequence[Cell], out: Path, again: str) -> None:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from bottomup.dashboard.going_on import is_finished
 from bottomup.dashboard.study import Cell
-from bottomup.data.errors import count
+from bottomup.data.errors import DataError, count
 from bottomup.sampler.checkpoints import MANIFEST, read_manifest
 from bottomup.sampler.runs import RUN
 
@@ -47,8 +47,9 @@ def run_cells(
     cells: Sequence[Cell],
     out: Path,
     base: Path,
-    n_processes: int,
+    at_a_time: Callable[[], int],
     is_stopped: Callable[[], bool],
+    scheduler: str | None = None,
 ) -> Ending:
     """Run every cell that is not finished, and say of each when it starts, goes on and ends.
 
@@ -59,12 +60,20 @@ def run_cells(
         Whole; each cell has a folder there, and a file in ``logs`` with all that it said.
     base : path
         The folder that the files of the cells' options are relative to.
-    n_processes : int
-        At a time, each of a single thread.
+    at_a_time : callable
+        How many processes there may be, each of a single thread. Asked as long as cells are waiting.
     is_stopped : callable
         Once it says so, no cell is started, and those at work are stopped so that they can go on.
+    scheduler : str, optional
+        Address of the Dask cluster that does the steps of the cells.
+
+    Raises
+    ------
+    DataError
+        That ``at_a_time`` raises, once the cells at work have been stopped.
     """
     ending, n_cells = Ending(), len(cells)
+    options = ["--threads", "1", *([] if scheduler is None else ["--scheduler", scheduler])]
     at_work: list[_Process] = []
     waiting: list[Cell] = []
     for cell in cells:
@@ -74,16 +83,23 @@ def run_cells(
         else:
             waiting.append(cell)
     (out / LOGS).mkdir(exist_ok=True)
-    is_stopping, said = False, time.monotonic()
+    is_stopping, said, trouble = False, time.monotonic(), None
     try:
         while at_work or (waiting and not is_stopping):
-            if is_stopped() and not is_stopping:
+            n_free = 0
+            if waiting and not is_stopping:
+                try:
+                    n_free = at_a_time() - len(at_work)
+                except DataError as error:
+                    trouble = error
+            if (trouble is not None or is_stopped()) and not is_stopping:
                 is_stopping = True
                 print("Stopping; what the cells have so far is being written ...", flush=True)
                 for each in at_work:
                     _let_go(each.process)
-            while waiting and len(at_work) < n_processes and not is_stopping:
-                _begin(waiting.pop(0), out, base, at_work, ending)
+            for cell in [] if is_stopping else waiting[: max(0, n_free)]:
+                waiting.remove(cell)
+                _begin(cell, out, base, options, at_work, ending)
             for each in [each for each in at_work if each.process.poll() is not None]:
                 at_work.remove(each)
                 _end(each, out, ending, is_stopping, n_cells)
@@ -95,13 +111,17 @@ def run_cells(
         # After a second interrupt: nothing is waited for, and the checkpoints stand.
         for each in at_work:
             _let_go(each.process)
+    if trouble is not None:
+        raise trouble
     return ending
 
 
-def _begin(cell: Cell, out: Path, base: Path, at_work: list[_Process], ending: Ending) -> None:
+def _begin(
+    cell: Cell, out: Path, base: Path, options: list[str], at_work: list[_Process], ending: Ending
+) -> None:
     folder = out / cell.name
     if (folder / MANIFEST).exists():
-        options = ["sample", "--resume"]
+        arguments = ["sample", "--resume"]
         words = _goes_on(folder)
     elif (folder / RUN).exists():
         reason = f"{folder} holds a part of a run and no checkpoint to go on from"
@@ -109,14 +129,14 @@ def _begin(cell: Cell, out: Path, base: Path, at_work: list[_Process], ending: E
         print(f"{cell.name}: failed: {reason}", flush=True)
         return
     else:
-        options, words = list(cell.options), "starts"
+        arguments, words = list(cell.options), "starts"
     print(f"{cell.name}: {words}", flush=True)
     log = out / LOGS / f"{cell.name}.txt"
-    command = [sys.executable, "-P", "-m", "bottomup.dashboard.cell", *options]
+    command = [sys.executable, "-P", "-m", "bottomup.dashboard.cell", *arguments]
     more: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [*command, "--threads", "1", "--out", str(folder)],
+            [*command, *options, "--out", str(folder)],
             cwd=base,
             stdin=subprocess.PIPE,
             stdout=file,
