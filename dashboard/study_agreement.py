@@ -17,13 +17,14 @@ from bottomup.dashboard.views.numbers import numbers_table
 from bottomup.sampler.agreement import (
     Distance,
     Sample,
-    chain_effective_size,
-    distance_limit,
+    known_law,
     ks_distance,
     ks_to_reference,
     pairwise_curve,
     pairwise_ks,
+    pairwise_limits,
     reference_curve,
+    sample_of_chains,
 )
 from bottomup.sampler.target import Target
 from bottomup.sampler.tree_law import PARETO_BELOW, Reference, TreeLawError, draw_reference
@@ -31,7 +32,7 @@ from bottomup.sampler.types import FloatArray
 
 __all__ = ["agreement_section"]
 
-TREES = 60_000
+TREES = 300_000
 """Random trees that a reference is made of."""
 _NAMES = {"score_testimony": "testimony score", "score_cluster": "cluster score", "cut_edges": "cut edges"}
 
@@ -46,11 +47,6 @@ class _Compared:
     sample: Sample
     of_each: list[Distance]
     together: Distance
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether the weights of the plans that were drawn vary little enough."""
-        return self.reference.pareto_k < PARETO_BELOW
 
 
 def agreement_section(material: StudyMaterial) -> tuple[str, list[Chart]]:
@@ -95,9 +91,7 @@ def _pair_rows(law: Law) -> Iterator[dict[str, Any]]:
                 continue
             chains = _later_chains(law, place, quantity)
             pairs = np.triu_indices(len(chains), 1)
-            distances = pairwise_ks(chains)[pairs]
-            sizes = [chain_effective_size([chain]) for chain in chains]
-            limits = np.array([distance_limit(sizes[i], sizes[j]) for i, j in zip(*pairs, strict=True)])
+            distances, limits = pairwise_ks(chains)[pairs], pairwise_limits(chains)[pairs]
             yield {
                 "law": law_title(law.group),
                 "epsilon": draws.epsilon,
@@ -105,7 +99,8 @@ def _pair_rows(law: Law) -> Iterator[dict[str, Any]]:
                 "pairs": len(distances),
                 "mean distance": float(distances.mean()),
                 "largest": float(distances.max()),
-                "mean limit": float(np.minimum(limits, 1.0).mean()),
+                # Unknown where a chain has told too little.
+                "mean limit": float(limits.mean()) if np.isfinite(limits).all() else np.nan,
                 "beyond their limit": int((distances > limits).sum()),
             }
 
@@ -115,6 +110,7 @@ def _compare(material: StudyMaterial, law: Law) -> tuple[_Compared | None, str]:
     if material.n_districts != 2 or law.epsilons[0] != 0:
         return None, ""
     run = material.folder.run_of(law.group.cells[0])
+    print(f"Drawing {TREES:,} random trees beside the chains: {law_title(law.group)} ...", flush=True)
     target = Target(**{**run["target"], "epsilon": 0.0})
     try:
         reference = draw_reference(material.problem, target, TREES)
@@ -135,29 +131,44 @@ def _compare(material: StudyMaterial, law: Law) -> tuple[_Compared | None, str]:
 
 def _reference_words(compared: _Compared) -> str:
     """How far the chains' cut edges are from the law, and whether chance may have made that."""
-    together, each = compared.together, compared.of_each
-    beyond = sum(not distance.agrees for distance in each)
-    verdict = "within" if together.agrees else "<b>beyond</b>"
+    together, each, reference = compared.together, compared.of_each, compared.reference
     sentence = (
         f"{_begin(law_title(compared.law.group))}: the cut edges of all chains together are "
-        f"<b>{together.value:.4f}</b> from the law, {verdict} the {together.limit:.4f} that chance alone "
-        f"would exceed once in a thousand times, with {together.effective_size:,.0f} effective plans of the "
-        f"chains and {together.reference_size:,.0f} of the law. A chain alone is "
-        f"{np.mean([distance.value for distance in each]):.4f} from it on average; "
-        + (f"<b>{beyond}</b>" if beyond else "none")
-        + f" of {len(each)} {'is' if beyond == 1 else 'are'} beyond the limit of its own. "
-        f"From the bare Gaussian, which is the law of no plans, they are {_from_gaussian(compared):.4f} away."
+        f"<b>{together.value:.4f}</b> from the law, {_beside_chance(together)}. A chain alone is "
+        f"{np.mean([distance.value for distance in each]):.4f} from it on average, "
     )
+    if all(np.isfinite(distance.limit) for distance in each):
+        beyond = sum(not distance.agrees for distance in each)
+        sentence += (
+            f"and {beyond or 'none'} of {len(each)} {'are' if beyond > 1 else 'is'} beyond its limit. "
+        )
+    else:
+        sentence += "and tells too little by itself to say more. "
+    sentence += (
+        f"From the law's bare Gaussian they are {_from_gaussian(compared):.4f} away, as they should be: "
+    )
+    sentence += "there are more plans with more cut edges."
     drawn = (
-        f"The law is known from {compared.reference.n_trees:,} random trees, cut into plans and weighted, "
-        f"with no Markov chain. The tail of their weights has shape {compared.reference.pareto_k:.2f}"
+        f"The law is known from {reference.n_trees:,} random trees, cut into plans and weighted, with no "
+        f"Markov chain. They are worth {reference.effective_size:,.0f} trees of equal weight, and the tail of their "
+        f"weights has shape {reference.pareto_k:.2f} (below {PARETO_BELOW:g} is well)"
     )
-    drawn += (
-        f", below the {PARETO_BELOW:g} up to which they can be relied on."
-        if compared.is_usable
-        else f", above {PARETO_BELOW:g}: <b>too few trees come near this law to rely on it</b>."
-    )
+    drawn += "." if reference.is_trusted else ": <b>too few come near this law to rely on it</b>."
     return f'<p>{sentence}</p><p class="quiet">{drawn}</p>'
+
+
+def _beside_chance(distance: Distance) -> str:
+    """A distance beside what chance would make it, with what that rests on."""
+    worth = (
+        f"with {distance.effective_size:,.0f} effective plans of the chains and "
+        f"{distance.reference_size:,.0f} of the law"
+    )
+    if not np.isfinite(distance.limit):
+        return f"{worth}: too few to say what chance alone would make it"
+    verdict = "within" if distance.agrees else "<b>beyond</b>"
+    return (
+        f"{verdict} the {distance.limit:.4f} that chance alone would exceed once in a thousand times, {worth}"
+    )
 
 
 def _gaussian(compared: _Compared, values: FloatArray) -> FloatArray:
@@ -167,10 +178,10 @@ def _gaussian(compared: _Compared, values: FloatArray) -> FloatArray:
 
 
 def _from_gaussian(compared: _Compared) -> float:
-    draws = np.concatenate(_later_chains(compared.law, 0, "cut_edges"))
-    centre = compared.target.cut_edges
-    values = np.arange(max(0, int(centre) - 200), int(centre) + 200, dtype=np.float64)
-    return ks_distance(draws, values, other_weights=_gaussian(compared, values))
+    chains = sample_of_chains(_later_chains(compared.law, 0, "cut_edges"))
+    centre = round(compared.target.cut_edges)
+    values = np.arange(max(0, centre - 200), centre + 200, dtype=np.float64)
+    return ks_distance(chains, known_law(values, _gaussian(compared, values)))
 
 
 def _law_chart(material: StudyMaterial, compared: _Compared) -> Chart:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
@@ -90,7 +91,9 @@ def draw_boxes_by_epsilon(
     for box, early in zip(drawn["boxes"], is_early, strict=True):
         if early:
             box.set_hatch("////")
-    handles = [Patch(facecolor=PALE, edgecolor=ENSEMBLE, label="middle half of plans; lines: middle 90 %")]
+    handles: list[Artist] = [
+        Patch(facecolor=PALE, edgecolor=ENSEMBLE, label="middle half of plans; lines: middle 90 %")
+    ]
     if any(is_early):
         words = "chains do not agree yet"
         handles.append(Patch(facecolor=PALE, edgecolor=ENSEMBLE, hatch="////", label=words))
@@ -130,7 +133,7 @@ def draw_lines(
     """
     figure, axes = new_sheet(title, source, 3.8)
     x = np.asarray(places, dtype=np.float64) if is_log else np.arange(len(places))
-    handles = []
+    handles: list[Artist] = []
     for number, line in enumerate(lines):
         (handle,) = axes.plot(
             x,
@@ -290,7 +293,7 @@ def draw_ranked(
     figure, axes = new_sheet(title, source, 4.2)
     width = 0.8 / len(parts)
     names = ("whislo", "q1", "med", "q3", "whishi")
-    handles = []
+    handles: list[Artist] = []
     for place, (name, quantiles) in enumerate(parts):
         color = _COLORS[place]
         ranks = np.arange(1, quantiles.shape[1] + 1)
@@ -329,8 +332,8 @@ def draw_ranked(
     return figure
 
 
-def _draw_levels(axes: Axes, levels: Sequence[Level], *, percent: bool) -> list:
-    handles = []
+def _draw_levels(axes: Axes, levels: Sequence[Level], *, percent: bool) -> list[Artist]:
+    handles: list[Artist] = []
     for number, level in enumerate(level for level in levels if np.isfinite(level.value)):
         shown = f"{level.value:.1%}" if percent else f"{level.value:g}"
         handle = axes.axhline(
@@ -352,7 +355,7 @@ def _name_epsilons(axes: Axes, epsilons: Sequence[float]) -> None:
     axes.set_xlabel("ε")
 
 
-def _add_handles(axes: Axes, handles: list) -> None:
+def _add_handles(axes: Axes, handles: list[Artist]) -> None:
     axes.legend(
         handles=handles,
         loc="lower left",
