@@ -150,8 +150,8 @@ def _reference_words(compared: _Compared) -> str:
     sentence += "there are more plans with more cut edges."
     drawn = (
         f"The law is known from {reference.n_trees:,} random trees, cut into plans and weighted, with no "
-        f"Markov chain. They are worth {reference.effective_size:,.0f} trees of equal weight, and the tail of "
-        f"their weights has shape {reference.pareto_k:.2f} (below {PARETO_BELOW:g} is well)"
+        f"Markov chain. They are worth {reference.effective_size:,.0f} trees of equal weight, and the tail "
+        f"of their weights has shape {reference.pareto_k:.2f} (below {PARETO_BELOW:g} is well)"
     )
     drawn += "." if reference.is_trusted else ": <b>too few come near this law to rely on it</b>."
     return f'<p>{sentence}</p><p class="quiet">{drawn}</p>'
