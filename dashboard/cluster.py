@@ -202,11 +202,11 @@ class Cluster:
                 raise self._lost() from error
         if sent.future.status != "error":
             raise self._lost()
-        error = sent.future.exception()
-        if isinstance(error, KilledWorker):
+        failure = sent.future.exception()
+        if isinstance(failure, KilledWorker):
             raise DataError(
                 "workers_lost",
-                f"{error.allowed_failures + 1} workers were lost one after the other while they did the same "
+                f"{failure.allowed_failures + 1} workers were lost one after the other while they did the same "
                 "segment.",
                 remedy="Their logs say why; perhaps they have too little memory.",
             )
@@ -214,7 +214,7 @@ class Cluster:
         if len(self._refused) > sent.n_refused:
             self._look()
             return None
-        raise DataError("segment_failed", f"A worker failed: {type(error).__name__}: {error}")
+        raise DataError("segment_failed", f"A worker failed: {type(failure).__name__}: {failure}")
 
     def _compare(self) -> None:
         """Refuse workers that might draw other plans of the same seed, and name them."""

@@ -1,5 +1,6 @@
 """Runs on a Dask cluster: the plans of runs on one computer, whoever is killed, and what is refused."""
 
+import itertools
 import json
 import logging
 import os
@@ -7,15 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
 from distributed import LocalCluster
 
 from bottomup.dashboard import cluster as clusters
+from bottomup.dashboard import sample
 from bottomup.dashboard.cli import main
 from bottomup.dashboard.cluster import connected
-from bottomup.dashboard.going_on import is_finished
+from bottomup.dashboard.study_file import read_study
 from bottomup.data.errors import DataError
 from bottomup.sampler.segments import SegmentedSource
 from bottomup.sampler.sources import Chains
@@ -24,9 +27,9 @@ from bottomup.sampler.target import Target
 from bottomup.sampler.verification import make_grid_problem
 
 # Of a cluster whose scheduler and workers are threads of this process.
-HERE = {"protocol": "tcp://", "processes": False, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+HERE = {"protocol": "tcp://", "processes": False, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
 LADDERS, CHAINS = "testimony-seed1", "cluster-seed1"
-LONG = f"{LADDERS}: rounds 341 to 1,365 of ladder "
+LONG = f"{LADDERS}: rounds 884 to 1,769 of ladder "
 # Ladders by one score, and chains by the other; segments grow by four until one takes a second or so.
 STUDY = """
 [inputs]
@@ -43,7 +46,7 @@ tolerance = 0.3
 scores = ["testimony", "cluster"]
 epsilons = { testimony = [0, 2], cluster = [1] }
 seeds = [1]
-steps = 120000
+steps = 60000
 thin = 1000
 """
 
@@ -62,7 +65,7 @@ def workers():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     ) as cluster:
         yield cluster
@@ -77,39 +80,16 @@ def unbroken():
         if not found:
             out = study.parent / "processes"
             assert main(["sweep", str(study), "--out", str(out), "--processes", "2"]) == 0
-            found.update(left_by(out))
+            found.update({cell: left_by(out / cell) for cell in (LADDERS, CHAINS)})
         return found
 
     return run
 
 
-def left_by(out):
-    """The name and the plans of each cell, byte for byte."""
-    found = {}
-    for cell in (LADDERS, CHAINS):
-        parts = sorted((out / cell / "plans.parquet").iterdir())
-        name = json.loads((out / cell / "run.json").read_text())["name"]
-        found[cell] = name, [part.read_bytes() for part in parts]
-    return found
-
-
-@pytest.fixture
-def begin(study, workers):
-    """Begin a sweep on the cluster in a process of its own; what it says goes to a file."""
-    begun = []
-
-    def run(out):
-        command = [sys.executable, "-P", "-m", "bottomup.dashboard.cell", "sweep", str(study)]
-        command += ["--out", str(out), "--scheduler", workers.scheduler_address]
-        with (study.parent / "said.txt").open("wb") as said:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT)
-        begun.append(process)
-        return process
-
-    yield run
-    for process in begun:
-        process.kill()
-        process.communicate()
+def left_by(folder):
+    """The name and the plans of a cell, byte for byte."""
+    parts = sorted((folder / "plans.parquet").iterdir())
+    return json.loads((folder / "run.json").read_text())["name"], [part.read_bytes() for part in parts]
 
 
 def at_work(workers):
@@ -144,20 +124,31 @@ def until(condition, seconds=90.0):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills processes as only these systems do")
-def test_a_worker_that_is_killed_costs_a_segment_and_leaves_no_trace(study, workers, unbroken, begin):
+def test_a_worker_that_is_killed_costs_a_segment_and_leaves_no_trace(study, workers, unbroken):
     expected = unbroken(study)
     out = study.parent / "out"
-    sweep = begin(out)
-    address, task = until(stays_at(workers, LONG))
-    (process,) = [worker.process for worker in workers.workers.values() if worker.worker_address == address]
-    os.kill(process.pid, signal.SIGKILL)
-    status, said = sweep.wait(120), (study.parent / "said.txt").read_text()
+    command = [sys.executable, "-P", "-m", "bottomup.dashboard.cell", "sweep", str(study), "--out", str(out)]
+    command += ["--scheduler", workers.scheduler_address]
+    log = study.parent / "said.txt"
+    # Its input stays open: the end of it is an interrupt.
+    with (
+        log.open("wb") as said,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said) as sweep,
+    ):
+        try:
+            address, task = until(stays_at(workers, LONG))
+            (nanny,) = [each for each in workers.workers.values() if each.worker_address == address]
+            os.kill(nanny.process.pid, signal.SIGKILL)
+            status = sweep.wait(120)
+        finally:
+            sweep.kill()
+    said = log.read_text()
     assert status == 0, said
     for cell in (LADDERS, CHAINS):
         assert f"{cell}: starts" in said
         assert f"{cell}: ends after" in said
     assert "2 of 2 cells finished" in said
-    assert left_by(out) == expected
+    assert {cell: left_by(out / cell) for cell in (LADDERS, CHAINS)} == expected
     # The task was begun twice.
     begun = [log.key for log in workers.scheduler.transition_log if log.finish == "processing"]
     assert begun.count(task) == 2
@@ -165,37 +156,33 @@ def test_a_worker_that_is_killed_costs_a_segment_and_leaves_no_trace(study, work
     until(lambda: not workers.scheduler.tasks, 5)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="kills processes as only these systems do")
-def test_a_sweep_whose_process_is_killed_goes_on_without_the_cluster(study, workers, unbroken, begin, capsys):
+@pytest.mark.parametrize("is_begun_here", [True, False])
+def test_a_run_goes_on_with_the_cluster_or_without_it(
+    study, workers, unbroken, monkeypatch, capsys, is_begun_here
+):
+    """Interrupted in the burn-in here, or in the middle of a segment there."""
     expected = unbroken(study)
-    out = study.parent / "out"
-    sweep = begin(out)
-    until(stays_at(workers, LONG))
-    sweep.kill()
-    # The cells notice it, save what is done, and let go of what is not.
-    until(lambda: not any(name.startswith("Client-") for name in workers.scheduler.clients), 60)
-    assert json.loads((out / LADDERS / "checkpoint.json").read_text())["n_rows"] > 0
-    until(lambda: not workers.scheduler.tasks, 5)
-    assert not is_finished(out / LADDERS)
-    assert main(["sweep", str(study), "--out", str(out), "--processes", "1"]) == 0
-    assert f"{LADDERS}: goes on from" in capsys.readouterr().out
-    assert left_by(out) == expected
+    out = study.parent / "out" / LADDERS
+    (cell,) = [cell for cell in read_study(study).cells(out.parent) if cell.name == LADDERS]
+    there = ["--scheduler", workers.scheduler_address]
+    looks = itertools.count()
 
+    @contextmanager
+    def stopping():
+        yield lambda: next(looks) > 100 if is_begun_here else stays_at(workers, LONG, 0)() is not None
 
-def test_a_run_begun_here_goes_on_on_the_cluster_after_an_interrupt(study, workers, unbroken, capsys):
-    expected = unbroken(study)
-    out = study.parent / "out"
-    command = [sys.executable, "-P", "-m", "bottomup.dashboard.cell", "sweep", str(study), "--out", str(out)]
-    with subprocess.Popen(
-        [*command, "--processes", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as here:
-        until((out / LADDERS / "plans.parquet").exists)
-        said, _ = here.communicate(timeout=60)
-    assert "Stopping" in said
-    assert main(["sweep", str(study), "--out", str(out), "--scheduler", workers.scheduler_address]) == 0
-    said = capsys.readouterr().out
-    assert f"{LADDERS}: goes on from" in said
-    assert left_by(out) == expected
+    monkeypatch.chdir(study.parent)
+    with monkeypatch.context() as patch:
+        patch.setattr(sample, "stopping", stopping)
+        assert main([*cell.options, "--out", str(out), *([] if is_begun_here else there)]) == 1
+    assert "To go on: bottomup sample --resume" in capsys.readouterr().err
+    # What was stopped is not done to its end for nobody.
+    until(lambda: not workers.scheduler.tasks, 10)
+    n_saved = json.loads((out / "checkpoint.json").read_text())["n_rows"]
+    assert (n_saved == 0) == is_begun_here
+    assert main(["sample", "--resume", "--out", str(out), *(there if is_begun_here else [])]) == 0
+    assert f"Going on from {n_saved} plan" in capsys.readouterr().out
+    assert left_by(out) == expected[LADDERS]
 
 
 def make_chains(n=4):
