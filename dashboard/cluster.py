@@ -206,8 +206,8 @@ class Cluster:
         if isinstance(failure, KilledWorker):
             raise DataError(
                 "workers_lost",
-                f"{failure.allowed_failures + 1} workers were lost one after the other while they did the same "
-                "segment.",
+                f"{failure.allowed_failures + 1} workers were lost one after the other while they did the "
+                "same segment.",
                 remedy="Their logs say why; perhaps they have too little memory.",
             )
         self._compare()
