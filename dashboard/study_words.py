@@ -67,6 +67,12 @@ def convergence_words(material: StudyMaterial) -> str:
     words = (
         f"<p>One chain alone, so nothing can be said: {html.escape(', '.join(alone))}.</p>" if alone else ""
     )
+    alike = [law_title(law.group) for law in material.laws if _begins_alike(material, law)]
+    if alike:
+        words += (
+            "<p>Chains began at plans that are alike, so that their agreement is no news: "
+            f"{html.escape(', '.join(alike))}.</p>"
+        )
     if rows:
         words += numbers_table(pd.DataFrame(rows), "On what the chains of each law agree")
     words += (
@@ -79,6 +85,16 @@ def convergence_words(material: StudyMaterial) -> str:
         table = numbers_table(pd.DataFrame(exchanges), "Exchange of plans between neighbouring ε")
         words += disclosed("How ladders exchange plans", table)
     return words
+
+
+def _begins_alike(material: StudyMaterial, law: Law) -> bool:
+    """Whether some run of several chains says that they began at plans that are alike."""
+    return any(
+        rung["verdict"] == "one start"
+        for cell in law.group.cells
+        for rung in material.folder.run_of(cell)["outcome"]["diagnostics"]["by_epsilon"]
+        if len(law.draws[0].chains) > len(law.group.cells)
+    )
 
 
 def _agreement_rows(material: StudyMaterial, law: Law) -> Iterator[dict[str, str]]:

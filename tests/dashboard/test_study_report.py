@@ -8,8 +8,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from bottomup.dashboard import study_agreement
 from bottomup.dashboard.cli import main
 from bottomup.dashboard.study_folder import StudyFolder
+from bottomup.dashboard.study_material import gather_study
+from bottomup.dashboard.study_words import convergence_words
 from bottomup.data.plans import load_plan
 from bottomup.sampler.statistics import ranked_shares
 
@@ -43,6 +46,7 @@ COMMUNITIES = {
     "west": {"a": ["00", "01", "10"], "b": ["20", "21"], "c": ["30", "40"]},
     "east": {"d": ["07", "17"], "e": ["26", "36", "46"], "f": ["55", "56", "65"]},
 }
+ENDS = ("", "-attacked")
 
 
 def write_inputs(folder):
@@ -98,7 +102,7 @@ def test_every_figure_comes_as_png_and_svg_with_its_numbers(reported):
     columns = ("black_vap_share", "democratic_share")
     assert keys == {
         *(f"scores-{law}-by-{kind}" for law in laws for kind in laws),
-        *(f"convergence-{law}{end}" for law in laws for end in ("", "-attacked")),
+        *(f"{kind}-{law}{end}" for kind in ("convergence", "distance") for law in laws for end in ENDS),
         *(f"clusters-{law}" for law in laws),
         *(f"{kind}-{column}-{law}" for kind in ("ranked", "highest") for column in columns for law in laws),
         *(f"attack-{law}" for law in laws),
@@ -220,3 +224,50 @@ def test_what_is_no_study_is_refused_in_words(reported, tmp_path, capsys):
     finally:
         nodes.write_text(before)
     assert "nodes.csv" in capsys.readouterr().err
+
+
+def test_agreement_of_chains_from_like_starts_is_called_no_news(reported):
+    words = "Chains began at plans that are alike, so that their agreement is no news: cluster score."
+    path = reported / "cluster-seed1" / "run.json"
+    whole = path.read_text()
+    run = json.loads(whole)
+    assert words not in convergence_words(gather_study(reported))
+    for rung in run["outcome"]["diagnostics"]["by_epsilon"]:
+        rung["verdict"] = "one start"
+    path.write_text(json.dumps(run))
+    try:
+        assert words in convergence_words(gather_study(reported))
+    finally:
+        path.write_text(whole)
+
+
+def test_two_districts_are_held_against_the_law_itself(tmp_path, monkeypatch, capsys):
+    write_inputs(tmp_path)
+    units = pd.read_csv(tmp_path / "nodes.csv", dtype={"GEOID20": str})
+    units["halves"] = units["even"] // 2
+    units.to_csv(tmp_path / "nodes.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(study_agreement, "TREES", 4000)
+    study = (
+        "[law]\ntolerance = 0.3\ncompactness = 0.05\n[sweep]\ncut_edges = [12]\nmoves = 'walk'\nchains = 3\n"
+    )
+    (tmp_path / "study.toml").write_text(f"{study}steps = 90000\nthin = 60\n")
+    inputs = ["--units", "nodes.csv", "--edges", "edges.csv", "--plan", "halves"]
+    assert main(["sweep", "study.toml", "--out", "out", *inputs]) == 0
+    assert main(["report", "out"]) == 0
+    key = "baseline-cuts12"
+    table = read_table(tmp_path / "out", f"cut-edges-{key}")
+    plans = later_half(tmp_path / "out", f"{key}-seed1")
+    chain = plans[plans["chain"] == 1]["cut_edges"]
+    own = table.set_index("cut_edges")[f"{key}-seed1, 1"]
+    assert own[12] == pytest.approx((chain == 12).mean())
+    # More plans have more cut edges, so the law lies above its bare Gaussian.
+    mean = {name: table["cut_edges"] @ table[name] / table[name].sum() for name in ("law", "bare_gaussian")}
+    assert mean["law"] > mean["bare_gaussian"]
+    page = _Words()
+    page.feed((tmp_path / "out" / "report" / "report.html").read_text())
+    words = " ".join(" ".join(page.words).split())
+    assert "from the law, within the" in words
+    assert "none of 3 is beyond its limit" in words
+    curve = read_table(tmp_path / "out", f"distance-{key}")
+    assert curve["from_the_law"].iloc[-1] < 0.1 < curve["from_the_law"].iloc[0]
