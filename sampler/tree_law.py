@@ -102,7 +102,8 @@ class Reference:
     @property
     def by_tree(self) -> FloatArray:
         """float64 array: weight of the plans of each tree that has any, of sum 1."""
-        return np.bincount(np.unique(self.tree, return_inverse=True)[1], self.weights)
+        place = np.unique(self.tree, return_inverse=True)[1]
+        return np.asarray(np.bincount(place, self.weights), dtype=np.float64)
 
     @property
     def effective_size(self) -> float:
