@@ -32,6 +32,7 @@ __all__ = [
     "score_charts",
     "share_charts",
     "source_line",
+    "testimony_table",
 ]
 
 _SCORES = {"testimony": "score_testimony", "cluster": "score_cluster"}
@@ -201,6 +202,34 @@ def cluster_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:
             lost[has_members],
         ),
     )
+
+
+def testimony_table(material: StudyMaterial, law: Law) -> pd.DataFrame | None:
+    """How often every testimony is kept whole by epsilon, beside the baseline; None where there is none."""
+    testimonies = material.inputs.testimonies
+    if testimonies is None or not law.whole or law.epsilons[0] != 0:
+        return None
+    names = [""] * testimonies.n_testimonies
+    if testimonies.clusters is not None:
+        names = [testimonies.clusters.names[c] if c >= 0 else "" for c in testimonies.clusters.of_testimony]
+    parts = []
+    for place, epsilon in enumerate(law.epsilons):
+        fates = law.fates(place, testimonies, by_cluster=False)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "testimony": list(testimonies.ids),
+                    "cluster": names,
+                    "epsilon": epsilon,
+                    "kept": fates.kept,
+                    "baseline": fates.baseline,
+                    "change": fates.change,
+                    "standard_error": fates.error,
+                    "sacrificed": fates.is_sacrificed.astype(int),
+                }
+            )
+        )
+    return pd.concat(parts)
 
 
 def share_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:

@@ -61,6 +61,7 @@ def write_study_report(material: "StudyMaterial", out: Path) -> int:
     """
     from bottomup.dashboard.chart import table_csv
     from bottomup.dashboard.report_html import document, figure, section
+    from bottomup.dashboard.study_charts import law_key, testimony_table
     from bottomup.dashboard.study_words import header, provenance
     from bottomup.sampler.durable import write_whole
 
@@ -82,6 +83,10 @@ def write_study_report(material: "StudyMaterial", out: Path) -> int:
             figures.append(figure(svg, "svg", chart.alt, chart.title, chart.table.round(4)))
         if words or figures:
             body.append(section(heading, words, *figures))
+    for law in material.honest:
+        every = testimony_table(material, law)
+        if every is not None:
+            write(out / TABLES / f"testimonies-{law_key(law.group)}.csv", table_csv(every).encode())
     body += [section("Where does this come from?", provenance(material)), "</main>"]
     page = document(f"{material.folder.title}: report of a study", body)
     write(out / PAGE, page.encode())

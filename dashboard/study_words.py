@@ -193,7 +193,9 @@ def cluster_words(material: StudyMaterial) -> str:
         return ""
     return (
         "<p>Beside the baseline, which ignores testimony. Clearly: by more than five points, and by more "
-        "than two standard errors.</p>" + numbers_table(pd.DataFrame(rows), "Communities by ε")
+        "than two standard errors.</p>"
+        + numbers_table(pd.DataFrame(rows), "Communities by ε")
+        + "<p>Every testimony by itself is in tables/testimonies-….csv beside this page.</p>"
     )
 
 

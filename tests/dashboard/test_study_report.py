@@ -97,9 +97,11 @@ def read_table(out, key):
 
 def test_every_figure_comes_as_png_and_svg_with_its_numbers(reported):
     report = reported / "report"
-    keys = {path.stem for path in (report / "tables").glob("*.csv")}
+    tables = {path.stem for path in (report / "tables").glob("*.csv")}
     laws = ("testimony", "cluster")
     columns = ("black_vap_share", "democratic_share")
+    keys = tables - {f"testimonies-{law}" for law in laws}
+    assert len(keys) == len(tables) - len(laws)
     assert keys == {
         *(f"scores-{law}-by-{kind}" for law in laws for kind in laws),
         *(f"{kind}-{law}{end}" for kind in ("convergence", "distance") for law in laws for end in ENDS),
@@ -140,6 +142,11 @@ def test_the_numbers_are_those_of_the_plans(reported):
         assert table.loc[(cluster, 2), "change"] == pytest.approx(
             np.mean(kept) - table.loc[(cluster, 0), "kept"]
         )
+
+        every = read_table(reported, "testimonies-testimony").set_index(["testimony", "epsilon"])
+        for name, share in zip(communities, kept, strict=True):
+            assert every.loc[(name, 2), "kept"] == pytest.approx(share)
+            assert every.loc[(name, 2), "cluster"] == cluster
 
     geography = StudyFolder.open(reported).load_inputs().geography
     black, everybody = (geography.numbers(column) for column in ("BVAP20", "VAP20"))

@@ -281,6 +281,12 @@ def test_a_study_of_the_demonstration_comes_along(tmp_path, monkeypatch, capsys)
     assert "gone.toml is not a file." in error
     assert "come along: demo, missouri, new-hampshire. They are" in error
     assert str(shipped.parent) in error
+    names = [cell.name for cell in read_study(find_study("missouri")).cells(tmp_path)]
+    kinds = [f"{score}{attacked}" for score in ("testimony", "cluster") for attacked in ("", "-attacked")]
+    assert names == [f"{kind}-seed1" for kind in kinds]
+    inputs = {"units": "NH.shp", "plan": "CD"}
+    names = [cell.name for cell in read_study(find_study("new-hampshire"), inputs).cells(tmp_path)]
+    assert names == [f"baseline-cuts{centre}-seed1" for centre in (50, 60, 72)]
     # A file of the user's that is called the same goes first.
     Path("demo").write_text("[inputs]\ndemo = true\n")
     assert len(read_study(find_study("demo")).cells(tmp_path)) == 1
