@@ -522,7 +522,14 @@ def test_chains_at_epsilon_0_alone_can_be_shown(
     text = text.replace("seeds = [1, 2]", "seeds = [1]").replace('"testimony", "cluster"', '"testimony"')
     found = open_study(make_study(text, base, base / "baseline")).fit(prepared)
     session = Session(prepared, slots=FairSlots(1), saved=found)
-    wait_until(lambda: session.worker.progress.reliability is not None)
+    seen = []
+
+    def is_judged() -> bool:
+        # Kept: another judgement may be on its way by the time of the next look.
+        seen.append(session.worker.progress.reliability)
+        return seen[-1] is not None
+
+    wait_until(is_judged)
     session.close()
     standing = found.standing
     assert (session.settings.epsilon, session.epsilons, standing.burn_in) == (0.0, (0.0,), 0)
@@ -530,4 +537,4 @@ def test_chains_at_epsilon_0_alone_can_be_shown(
     assert standing.rounds == 30_000
     assert standing.workings.counted == ()
     assert standing.workings.counter.shape[:2] == (2, 1)
-    assert session.worker.progress.reliability.verdict in ("agree", "disagree", "too early")
+    assert seen[-1].verdict in ("agree", "disagree", "too early")
