@@ -11,7 +11,8 @@ import pandas as pd
 
 from bottomup.dashboard.chart import Chart
 from bottomup.dashboard.prints.study_prints import Line, draw_histograms, draw_lines
-from bottomup.dashboard.study_charts import law_key, law_title, source_line
+from bottomup.dashboard.study_charts import begin, law_key, law_title, source_line
+from bottomup.dashboard.study_draws import QUANTITY_TITLES
 from bottomup.dashboard.study_material import Law, StudyMaterial
 from bottomup.dashboard.views.numbers import numbers_table
 from bottomup.sampler.agreement import (
@@ -34,7 +35,6 @@ __all__ = ["agreement_section"]
 
 TREES = 300_000
 """Random trees that a reference is made of."""
-_NAMES = {"score_testimony": "testimony score", "score_cluster": "cluster score", "cut_edges": "cut edges"}
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,13 @@ def agreement_section(material: StudyMaterial) -> tuple[str, list[Chart]]:
     return about + "".join(words) + table, charts
 
 
-def _later_chains(law: Law, place: int, quantity: str) -> list[FloatArray]:
-    draws = law.draws[place]
-    return [own[-n:] for own, n in zip(draws.quantities[quantity], draws.n_later, strict=True)]
-
-
 def _pair_rows(law: Law) -> Iterator[dict[str, Any]]:
     """Distances between the later halves of chains, by epsilon and quantity."""
-    for place, draws in enumerate(law.draws):
-        for quantity, name in _NAMES.items():
+    for draws in law.draws:
+        for quantity, name in QUANTITY_TITLES.items():
             if quantity not in draws.quantities:
                 continue
-            chains = _later_chains(law, place, quantity)
+            chains = draws.later_chains(quantity)
             pairs = np.triu_indices(len(chains), 1)
             distances, limits = pairwise_ks(chains)[pairs], pairwise_limits(chains)[pairs]
             yield {
@@ -117,7 +112,7 @@ def _compare(material: StudyMaterial, law: Law) -> tuple[_Compared | None, str]:
     except TreeLawError as error:
         return None, f"{law_title(law.group)}: no plans could be drawn beside the chains: {error}."
     sample = reference.sample()
-    chains = _later_chains(law, 0, "cut_edges")
+    chains = law.draws[0].later_chains("cut_edges")
     compared = _Compared(
         law=law,
         target=target,
@@ -133,7 +128,7 @@ def _reference_words(compared: _Compared) -> str:
     """How far the chains' cut edges are from the law, and whether chance may have made that."""
     together, each, reference = compared.together, compared.of_each, compared.reference
     sentence = (
-        f"{_begin(law_title(compared.law.group))}: the cut edges of all chains together are "
+        f"{html.escape(begin(law_title(compared.law.group)))}: the cut edges of all chains together are "
         f"<b>{together.value:.4f}</b> from the law, {_beside_chance(together)}. A chain alone is "
         f"{np.mean([distance.value for distance in each]):.4f} from it on average, "
     )
@@ -178,7 +173,7 @@ def _gaussian(compared: _Compared, values: FloatArray) -> FloatArray:
 
 
 def _from_gaussian(compared: _Compared) -> float:
-    chains = sample_of_chains(_later_chains(compared.law, 0, "cut_edges"))
+    chains = sample_of_chains(compared.law.draws[0].later_chains("cut_edges"))
     centre = round(compared.target.cut_edges)
     values = np.arange(max(0, centre - 200), centre + 200, dtype=np.float64)
     return ks_distance(chains, known_law(values, _gaussian(compared, values)))
@@ -186,7 +181,7 @@ def _from_gaussian(compared: _Compared) -> float:
 
 def _law_chart(material: StudyMaterial, compared: _Compared) -> Chart:
     """Cut edges of each chain beside the law."""
-    chains = _later_chains(compared.law, 0, "cut_edges")
+    chains = compared.law.draws[0].later_chains("cut_edges")
     draws = np.concatenate([*chains, compared.sample.values])
     values = np.arange(draws.min(), draws.max() + 1)
     shares = [np.array([(chain == value).mean() for value in values]) for chain in chains]
@@ -281,7 +276,3 @@ def _by_epsilon_chart(material: StudyMaterial, law: Law, rows: list[dict[str, An
             [],
         ),
     )
-
-
-def _begin(words: str) -> str:
-    return html.escape(f"{words[:1].upper()}{words[1:]}")

@@ -10,7 +10,7 @@ from bottomup.dashboard.chart import Chart
 from bottomup.dashboard.options import weighting_of
 from bottomup.dashboard.stored_attack import StoredAttack, attack_of_study
 from bottomup.dashboard.study_attack import change_of
-from bottomup.dashboard.study_charts import law_key, law_title
+from bottomup.dashboard.study_charts import begin, law_key, law_title
 from bottomup.dashboard.study_material import Law, StudyMaterial
 
 __all__ = ["attack_section"]
@@ -22,7 +22,7 @@ def attack_section(material: StudyMaterial) -> tuple[str, list[Chart]]:
     if attack is None:
         return "", []
     change = change_of(material.inputs, material.n_districts, attack["cluster"], attack["adversary_seed"])
-    words, charts = [f'<p class="said">{html.escape(_begin(change.words))}.</p>'], []
+    words, charts = [f'<p class="said">{html.escape(begin(change.words))}.</p>'], []
     options = material.folder.options
     for law, attacked in _pairs(material):
         assert law.group.score is not None  # attacks change testimonies
@@ -36,7 +36,7 @@ def attack_section(material: StudyMaterial) -> tuple[str, list[Chart]]:
             copies_count_once=options.deduplicate,
         )
         items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in found.sentences)
-        words.append(f"<h3>{html.escape(_begin(law_title(law.group)))}</h3><ul>{items}</ul>")
+        words.append(f"<h3>{html.escape(begin(law_title(law.group)))}</h3><ul>{items}</ul>")
         charts.append(_chart(law, found, change.words))
     return ("".join(words), charts) if charts else ("", [])
 
@@ -56,7 +56,3 @@ def _chart(law: Law, found: StoredAttack, words: str) -> Chart:
         pd.DataFrame(found.rows),
         partial(draw_figure, found.outcome, words),
     )
-
-
-def _begin(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"

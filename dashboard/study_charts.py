@@ -17,13 +17,14 @@ from bottomup.dashboard.prints.study_prints import (
     draw_lines,
     draw_ranked,
 )
-from bottomup.dashboard.study_draws import Group
+from bottomup.dashboard.study_draws import QUANTITY_OF, QUANTITY_TITLES, Group
 from bottomup.dashboard.study_material import Law, NamedPlan, StudyMaterial
 from bottomup.dashboard.wording import SCORE_TITLES, ranks_title, share_title
 from bottomup.data.errors import count
 from bottomup.sampler.diagnostics import RHAT_BELOW
 
 __all__ = [
+    "begin",
     "cluster_charts",
     "convergence_charts",
     "law_key",
@@ -35,7 +36,6 @@ __all__ = [
     "testimony_table",
 ]
 
-_SCORES = {"testimony": "score_testimony", "cluster": "score_cluster"}
 _TOP = 3
 """Ranked districts whose spread is followed by epsilon."""
 _MOST_SIDE_BY_SIDE = 4
@@ -47,6 +47,11 @@ def law_key(group: Group) -> str:
     if group.cut_edges is not None:
         words.append(f"cuts{group.cut_edges:g}")
     return "-".join([*words, *(["attacked"] if group.is_attacked else [])])
+
+
+def begin(words: str) -> str:
+    """Words as a sentence or a heading begins."""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def law_title(group: Group) -> str:
@@ -69,7 +74,7 @@ def source_line(material: StudyMaterial, law: Law) -> str:
 
 def score_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:
     """Distributions of both scores by epsilon."""
-    for kind, quantity in _SCORES.items():
+    for kind, quantity in QUANTITY_OF.items():
         if quantity not in law.draws[0].quantities:
             continue
         values = [draws.later(quantity) for draws in law.draws]
@@ -154,8 +159,7 @@ def convergence_charts(material: StudyMaterial, law: Law) -> Iterator[Chart]:
 def quantity_families(material: StudyMaterial, law: Law) -> dict[str, list[str]]:
     """Quantities that share a line: of ranked shares the worst tells."""
     known = law.convergences[0]
-    names = {"score_testimony": "testimony score", "score_cluster": "cluster score", "cut_edges": "cut edges"}
-    families = {words: [name] for name, words in names.items() if name in known}
+    families = {words: [name] for name, words in QUANTITY_TITLES.items() if name in known}
     for share in material.shares:
         own = [name for name in known if name.startswith(f"{share} ")]
         families[f"{share} share, worst district"] = own

@@ -13,9 +13,24 @@ from bottomup.sampler.runs import PLANS
 from bottomup.sampler.shares import Share
 from bottomup.sampler.types import FloatArray, LongArray
 
-__all__ = ["SCORE_COLUMNS", "Group", "LawDraws", "group_cells", "read_draws"]
+__all__ = [
+    "QUANTITY_OF",
+    "QUANTITY_TITLES",
+    "SCORE_COLUMNS",
+    "Group",
+    "LawDraws",
+    "group_cells",
+    "read_draws",
+]
 
-SCORE_COLUMNS = ("score_testimony", "score_cluster")
+QUANTITY_OF = {"testimony": "score_testimony", "cluster": "score_cluster"}
+"""The quantity of each score."""
+SCORE_COLUMNS = tuple(QUANTITY_OF.values())
+QUANTITY_TITLES = {
+    "score_testimony": "testimony score",
+    "score_cluster": "cluster score",
+    "cut_edges": "cut edges",
+}
 
 
 class Group(NamedTuple):
@@ -64,11 +79,13 @@ class LawDraws:
         """How many draws of each chain are from the later half of its steps."""
         return [int((step > step[-1] / 2).sum()) for step in self.steps]
 
+    def later_chains(self, quantity: str) -> list[FloatArray]:
+        """Draws of a quantity from the later half of the steps, for each chain."""
+        return [own[-n:] for own, n in zip(self.quantities[quantity], self.n_later, strict=True)]
+
     def later(self, quantity: str) -> FloatArray:
-        """Draws of a quantity from the later half of the steps, of all chains."""
-        return np.concatenate(
-            [own[-n:] for own, n in zip(self.quantities[quantity], self.n_later, strict=True)]
-        )
+        """The same of all chains together."""
+        return np.concatenate(self.later_chains(quantity))
 
     def later_shares(self, name: str) -> FloatArray:
         """Ranked shares of the later half, of all chains, shape (R, k)."""

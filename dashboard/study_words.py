@@ -9,6 +9,7 @@ import pandas as pd
 
 from bottomup.dashboard.report_html import disclosed, facts_table
 from bottomup.dashboard.study_charts import law_title, quantity_families
+from bottomup.dashboard.study_draws import QUANTITY_OF
 from bottomup.dashboard.study_material import Law, StudyMaterial
 from bottomup.dashboard.views.numbers import numbers_table
 from bottomup.dashboard.wording import SCORE_TITLES, share_title
@@ -23,8 +24,6 @@ __all__ = [
     "score_words",
     "share_words",
 ]
-
-_QUANTITY_OF = {"testimony": "score_testimony", "cluster": "score_cluster"}
 
 
 def header(material: StudyMaterial) -> str:
@@ -146,7 +145,7 @@ def score_words(material: StudyMaterial) -> str:
     """What epsilon buys, in comparison with the plans."""
     items = []
     for law in material.honest:
-        quantity = _QUANTITY_OF.get(law.group.score or "")
+        quantity = QUANTITY_OF.get(law.group.score or "")
         if quantity is None or quantity not in law.draws[0].quantities:
             continue
         means = [float(draws.later(quantity).mean()) for draws in law.draws]

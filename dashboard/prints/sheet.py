@@ -3,11 +3,12 @@
 import io
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -105,13 +106,12 @@ def percent_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None if high - low > 0.05 else 1))
 
 
-def add_key(axes: Axes, columns: int = 4) -> None:
-    """Say above the axes what the marks mean."""
-    handles, labels = axes.get_legend_handles_labels()
+def add_key(axes: Axes, columns: int = 4, handles: Sequence[Artist] | None = None) -> None:
+    """Say above the axes what the marks mean: all that have names, or those that are given."""
+    handles = axes.get_legend_handles_labels()[0] if handles is None else handles
     if handles:
         axes.legend(
-            handles,
-            labels,
+            handles=handles,
             loc="lower left",
             bbox_to_anchor=(0.0, 1.0),
             ncols=columns,

@@ -101,7 +101,7 @@ def draw_boxes_by_epsilon(
     _name_epsilons(axes, epsilons)
     axes.set_ylabel(y_title)
     percent_axis(axes, "y")
-    _add_handles(axes, handles)
+    add_key(axes, 2, handles)
     return figure
 
 
@@ -161,7 +161,7 @@ def draw_lines(
     axes.set_ylabel(y_title)
     if is_share and not is_log:
         percent_axis(axes, "y")
-    _add_handles(axes, handles)
+    add_key(axes, 2, handles)
     return figure
 
 
@@ -328,7 +328,7 @@ def draw_ranked(
     axes.xaxis.set_major_locator(MaxNLocator(20, integer=True))
     axes.set_xlabel(x_title)
     percent_axis(axes, "y")
-    _add_handles(axes, handles)
+    add_key(axes, 2, handles)
     return figure
 
 
@@ -353,18 +353,3 @@ def _name_epsilons(axes: Axes, epsilons: Sequence[float]) -> None:
     axes.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons], fontsize=8)
     axes.set_xlim(-0.6, max(1, len(epsilons)) - 0.4)
     axes.set_xlabel("ε")
-
-
-def _add_handles(axes: Axes, handles: list[Artist]) -> None:
-    axes.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize=8,
-        labelcolor=INK,
-        borderaxespad=0.2,
-        handlelength=1.8,
-        columnspacing=1.4,
-    )
